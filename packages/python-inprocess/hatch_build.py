@@ -1,4 +1,4 @@
-"""Puts the library into the wheel, as mayfly_inprocess/libmayfly.so.0, and tags the wheel for its machine and any Python 3.
+"""Puts the library into the wheel, as mayfly_inprocess/libmayfly.so.0. Tags the wheel for this machine and any Python 3.
 auditwheel then adds the glibc version.
 
 `package` sets MAYFLY_PACKAGE_LIBRARY to the library and MAYFLY_PACKAGE_PLATFORM to its platform, for example linux_x86_64.
@@ -13,7 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class LibraryInWheel(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
-            return  # an editable install uses MAYFLY_LIBRARY
+            return  # an editable install needs no library: it uses MAYFLY_LIBRARY
         build_data["force_include"][_needed("MAYFLY_PACKAGE_LIBRARY")] = "mayfly_inprocess/libmayfly.so.0"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_needed('MAYFLY_PACKAGE_PLATFORM')}"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes the synchronous modules of the package from those of mayfly.aio: python3 sync.py [--check]
 
---check changes nothing. It fails if a module does not match.
+--check changes nothing. It fails if a synchronous module does not match its source.
 
 The rules: `async` and `await` are removed, and so is `Async` in names. A section `# --- asyncio only`, a line that ends with
 `# asyncio only`, and a last paragraph `asyncio: …` of a docstring are omitted. `_aws.py` and `_waiting.py` exist in both forms
-and contain all other differences.
+and have all other differences between the two forms.
 """
 
 import pathlib

@@ -70,7 +70,7 @@ def test_only_calls_that_can_block_use_a_socket(server, monkeypatch):
     assert asked.count("/_mayfly/clock/advance") == 2
 
 
-def test_function_calls_use_the_worlds_account_and_region():
+def test_calls_through_the_c_functions_use_the_worlds_account_and_region():
     with Server(in_process=True, region="eu-west-1") as server, server.world() as one, server.world() as other:
         one.create_table("carts")
         assert other.execute("ListTables") == {"TableNames": []}
@@ -102,7 +102,7 @@ def test_nul_and_non_ascii_text_is_stored_unchanged(server):
         assert world.execute("Scan", TableName="carts")["Items"] == [item]
 
 
-def test_arguments_are_those_of_mayfly_serve():
+def test_an_in_process_server_accepts_arguments_of_mayfly_serve():
     arguments = ["--clock=frozen", "--now", "2031-01-01T00:00:00Z", "--stream-shards", "2", "--exact-recovery", "--port=0"]
     with Server(in_process=True, args=arguments) as server, server.world() as world:
         assert world.clock.now().year == 2031
@@ -124,12 +124,12 @@ def test_arguments_are_those_of_mayfly_serve():
         (["port"], "'port' is not an option of `mayfly serve`"),
     ],
 )
-def test_invalid_arguments_are_reported(arguments, sentence):
+def test_an_in_process_server_reports_invalid_arguments(arguments, sentence):
     with pytest.raises(StartError, match=f"^Mayfly cannot start in this process: {sentence}$"):
         Server(in_process=True, args=arguments)
 
 
-def test_a_port_in_use_is_reported(server):
+def test_an_in_process_server_reports_a_port_in_use(server):
     port = server.url.rpartition(":")[2]
     with pytest.raises(StartError, match=f"cannot listen on 127.0.0.1:{port}: the port is taken$"):
         Server(in_process=True, args=["--port", port])
@@ -175,7 +175,7 @@ def test_calls_to_a_closed_server_raise_and_a_second_close_does_nothing():
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_closing_ends_blocked_calls():
+def test_closing_a_server_ends_its_blocked_calls():
     server = Server(in_process=True)
     world = server.world()
     world.create_table("carts")
@@ -247,8 +247,8 @@ def test_a_forked_process_uses_http_and_does_not_end_the_server(server):
         assert world.clock.now() == now
 
 
-def test_a_forked_process_can_exit(server):
-    """C's exit() runs destructors, and RocksDB's timer would wait there for a thread that only the parent has."""
+def test_a_process_that_was_forked_from_a_servers_process_can_exit(server):
+    """C's exit() runs destructors, and RocksDB's timer would wait in its destructor for a thread that only the parent has."""
     program = """
 import os, sys
 from mayfly import Server
@@ -289,7 +289,7 @@ threading.Thread(target=lambda: world.wait_for("carts", {{"id": "1"}}, timeout=6
     assert done.returncode == {"": 0, "1 / 0": 1}.get(end, 3)
 
 
-def test_signals_end_the_process():
+def test_sigkill_sigterm_and_sigint_end_a_process_with_a_server():
     program = "import sys; from mayfly import Server; s = Server(in_process=True); print(s.url, flush=True); sys.stdin.read()"
     for signal_number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         with subprocess.Popen(
@@ -326,7 +326,7 @@ def test_two_servers_in_a_process_are_separate(server):
         world.close()
 
 
-def test_an_async_server_can_run_in_process():
+def test_an_async_server_can_run_in_the_tests_process():
     async def steps():
         async with AsyncServer(in_process=True) as server, server.world() as world:
             await world.create_table("carts", ttl="ttl")
@@ -386,7 +386,7 @@ def test_a_check_handler_receives_expression_file_and_line_until_it_is_removed()
     told = []
     library = _library.find_library()
     set_check_handler(lambda *about: told.append(about))
-    library.check_handler(b"a == b", b"engine/some.cc", 7, None)  # as the library calls it
+    library.check_handler(b"a == b", b"engine/some.cc", 7, None)  # calls the handler as the library does
     assert told == [("a == b", "engine/some.cc", 7)]
     set_check_handler(None)
     assert not library.check_handler

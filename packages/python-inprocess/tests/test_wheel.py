@@ -21,7 +21,7 @@ def wheel() -> Path:
     return Path(WHEEL)
 
 
-def test_the_wheels_tag_is_the_one_auditwheel_determines(wheel):
+def test_the_wheels_tag_is_the_tag_that_auditwheel_determines(wheel):
     shown = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", str(wheel)], stdout=subprocess.PIPE, text=True, check=True
     ).stdout
@@ -41,7 +41,7 @@ def test_the_wheel_contains_only_the_package_with_library_and_license(wheel):
     }
 
 
-def test_the_library_in_the_wheel_is_the_one_that_is_loaded(wheel):
+def test_the_loaded_library_is_the_library_in_the_wheel(wheel):
     from mayfly._library import find_library
 
     from mayfly_inprocess import LIBRARY

@@ -33,7 +33,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Callable[[str], Path]:
-    """Creates an executable Python program to start instead of mayfly."""
+    """Returns a function that creates an executable Python program, which a test starts instead of mayfly."""
 
     def make(text: str) -> Path:
         path = tmp_path / "not-mayfly"
@@ -68,5 +68,5 @@ def is_gone_within(pid: int, seconds: float) -> bool:
             return True
         time.sleep(0.005)
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, 9)  # do not leave it behind
+        os.kill(pid, 9)  # do not leave the process behind
     return False

@@ -29,7 +29,7 @@ def awaited(test):
 
 
 @awaited
-async def test_a_server_starts_and_ends():
+async def test_an_async_server_starts_and_ends():
     async with AsyncServer() as server:
         pid = server.server.pid
         assert is_there(pid)
@@ -38,13 +38,13 @@ async def test_a_server_starts_and_ends():
     assert "keeps everything in memory" in server.log()  # the log is complete after the end
 
 
-def test_using_a_server_before_its_start_raises():
+def test_using_an_async_server_before_its_start_raises():
     with pytest.raises(RuntimeError, match="^the server is not started: use `async with "):
         AsyncServer().world()
 
 
 @awaited
-async def test_a_server_that_cannot_start_raises(tmp_path):
+async def test_starting_an_async_server_without_a_program_raises(tmp_path):
     with pytest.raises(BinaryError):
         await AsyncServer(tmp_path / "none").start()
 
@@ -134,7 +134,7 @@ async def test_functions_can_be_coroutines(mayfly):
 
 
 @awaited
-async def test_snapshots_ttl_modes_faults_and_clock_modes_work(mayfly):
+async def test_an_async_world_has_snapshots_ttl_modes_faults_and_clock_modes(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         await world.clock.freeze(Y2031)
         await world.create_table("carts", ttl="ttl")
@@ -184,7 +184,7 @@ async def test_a_failpoint_can_be_awaited(mayfly):
         await world.release_failpoints()
 
 
-def test_the_programs_clock_follows(mayfly):
+def test_the_programs_clock_follows_the_clock_of_an_async_world(mayfly):
     async def steps():
         async with AsyncWorld.of(mayfly) as world:
             await world.clock.freeze(Y2031, follow=True)
@@ -193,11 +193,11 @@ def test_the_programs_clock_follows(mayfly):
             world.clock.unfollow()
             assert datetime.datetime.now(timezone.utc) < Y2031
 
-    asyncio.run(steps())  # without a time-out, because the event loop's clock may move too
+    asyncio.run(steps())  # no time-out applies, because the event loop's clock may move too
 
 
 @awaited
-async def test_errors_are_those_of_the_synchronous_world(mayfly):
+async def test_an_async_world_raises_the_errors_of_a_synchronous_world(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         with pytest.raises(ControlError, match="There is no table 'none'"):
             await world.ttl("none").status()
@@ -227,7 +227,7 @@ async def test_calls_to_a_dead_server_say_how_it_died():
 
 
 @awaited
-async def test_a_url_without_a_server_is_reported():
+async def test_an_async_server_reports_a_url_where_no_server_answers():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(MayflyError, match=f"^no Mayfly server answers at http://127.0.0.1:{port} "):

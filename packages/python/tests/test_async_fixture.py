@@ -76,7 +76,7 @@ def test_without_an_async_plugin_the_error_says_what_to_install(pytester):
     result.stdout.fnmatch_lines(["mayfly_async needs pytest-asyncio 0.24 or later, or anyio: pip install pytest-asyncio"])
 
 
-def test_another_anyio_backend_is_rejected(pytester):
+def test_mayfly_async_rejects_any_anyio_backend_but_asyncio(pytester):
     text = """
 import pytest
 

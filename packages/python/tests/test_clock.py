@@ -36,7 +36,7 @@ def test_a_datetime_without_a_time_zone_is_rejected(mayfly):
         mayfly.clock.freeze(datetime.datetime(2031, 1, 1))
 
 
-def test_each_call_changes_the_clocks_mode(mayfly):
+def test_set_rate_run_and_real_change_the_clocks_mode(mayfly):
     mayfly.clock.set(Y2031)
     assert mayfly.clock.read().mode == "offset"
     mayfly.clock.rate(60)
@@ -65,7 +65,7 @@ def test_an_advance_adds_up_its_arguments(mayfly, by, parts):
 
 
 @pytest.mark.parametrize("method", ["advance", "epoch_seconds"])
-def test_text_is_not_a_time_span(mayfly, method):
+def test_text_is_rejected_as_a_time_span(mayfly, method):
     with pytest.raises(TypeError) as error:
         getattr(mayfly.clock, method)("48h")
     assert str(error.value) == (

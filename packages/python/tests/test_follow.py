@@ -1,4 +1,5 @@
-"""The program's clock, datetime.now(), follows the world's. A process has only one, so each test restores it."""
+"""Tests that make the program's clock, datetime.now(), follow the world's. A process has only one clock, so each test
+restores it."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ def now() -> datetime.datetime:
 
 
 @pytest.mark.usefixtures("_by")
-def test_the_programs_clock_follows_every_change_of_the_worlds(mayfly_server):
-    before = now() - timedelta(milliseconds=1)  # the world's clock counts whole milliseconds
+def test_the_programs_clock_follows_every_change_of_the_worlds_clock(mayfly_server):
+    before = now() - timedelta(milliseconds=1)  # the world's clock truncates to milliseconds
     with mayfly_server.world() as world:
         world.clock.freeze(Y2031, follow=True)
         assert now() == Y2031
@@ -73,7 +74,7 @@ def test_unfollow_restores_the_programs_clock(mayfly):
 
 
 @pytest.mark.usefixtures("_by")
-def test_the_programs_clock_follows_one_world_at_a_time(mayfly_server):
+def test_the_programs_clock_can_follow_only_one_world_at_a_time(mayfly_server):
     with mayfly_server.world() as one, mayfly_server.world() as other:
         one.clock.freeze(Y2031, follow=True)
         with pytest.raises(FollowError, match="^the program's clock already follows another world, "):
@@ -86,14 +87,14 @@ def test_the_programs_clock_follows_one_world_at_a_time(mayfly_server):
 
 
 @pytest.mark.usefixtures("_by")
-def test_the_programs_clock_cannot_follow_a_rate(mayfly):
+def test_the_programs_clock_cannot_follow_a_clock_that_runs_at_a_rate(mayfly):
     mayfly.clock.freeze(Y2031, follow=True)
     with pytest.raises(FollowError, match="^the program's clock cannot follow a clock that runs at a rate: "):
         mayfly.clock.rate(60)
     assert mayfly.clock.read().mode == "frozen"
 
 
-def test_following_requires_one_of_the_libraries(mayfly, monkeypatch):
+def test_without_time_machine_and_freezegun_the_error_says_to_install_one(mayfly, monkeypatch):
     monkeypatch.setitem(sys.modules, "freezegun", None)
     monkeypatch.setitem(sys.modules, "time_machine", None)
     with pytest.raises(FollowError) as error:

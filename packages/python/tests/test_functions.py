@@ -42,7 +42,7 @@ def test_a_function_can_take_only_the_event(mayfly, name):
     assert json.load(answer["Payload"]) == 2
 
 
-def test_an_exception_fails_the_invocation(mayfly, carts):
+def test_an_exception_in_a_handler_fails_the_invocation(mayfly, carts):
     tries = []
 
     def fails_twice(event):
@@ -77,7 +77,7 @@ def test_a_result_that_is_not_json_fails_the_invocation(mayfly):
     }
 
 
-def test_invocations_run_concurrently(mayfly):
+def test_invocations_of_a_function_run_concurrently(mayfly):
     together = threading.Barrier(2)
     mayfly.function("meet", lambda event: together.wait(10))
     invoke = mayfly.client("lambda").invoke
@@ -125,7 +125,7 @@ def test_a_settle_does_not_raise_failures_of_a_function_that_may_fail(mayfly, ca
     assert mayfly.settle().settled is True
 
 
-def test_a_settle_raises_a_failure_of_a_function_elsewhere(mayfly, carts):
+def test_a_settle_raises_a_failure_of_a_function_at_a_url(mayfly, carts):
     mayfly.function("elsewhere", "http://127.0.0.1:9/x")
     mayfly.trigger("carts", "elsewhere", MaximumRetryAttempts=1)
     carts.put_item(Item={"id": "1"})
@@ -178,7 +178,7 @@ def test_registering_a_function_again_resets_may_fail(mayfly):
         mayfly.settle()
 
 
-def test_pytest_fail_and_sys_exit_in_a_handler_are_failures(mayfly):
+def test_pytest_fail_and_sys_exit_in_a_handler_fail_the_invocation(mayfly):
     for name, handler in (("skips", lambda event: pytest.fail("here")), ("exits", lambda event: sys.exit(3))):
         mayfly.function(name, handler)
         answer = mayfly.client("lambda").invoke(FunctionName=name, Payload=b"{}")
@@ -228,7 +228,7 @@ def test_closing_a_world_raises_failures_that_no_settle_has_raised(mayfly_server
         raise KeyError("the test's own")
 
 
-def test_the_number_of_kept_failures_is_limited(mayfly):
+def test_a_world_keeps_a_limited_number_of_handler_failures(mayfly):
     mayfly.function("one", fails)
     invoke = mayfly.client("lambda").invoke
     for _ in range(FAILURES_MAX + 5):
@@ -238,7 +238,7 @@ def test_the_number_of_kept_failures_is_limited(mayfly):
         mayfly.settle()
 
 
-def test_long_error_messages_are_shortened(mayfly):
+def test_a_handler_error_shortens_long_error_messages(mayfly):
     def verbose(event):
         raise ValueError("\x1b[31mone\t" + "x" * 10_000 + "\n  two")
 

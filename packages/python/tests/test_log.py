@@ -11,12 +11,12 @@ def followed() -> tuple[ServerLog, int, threading.Thread]:
     thread = threading.Thread(target=log.follow, args=(os.fdopen(read_end, "rb", buffering=0),))
     thread.start()
     os.write(write_end, b"begun\n")
-    while not log.since():  # until the thread has opened the pipe
+    while not log.since():  # wait until the thread has opened the pipe
         pass
     return log, write_end, thread
 
 
-def test_a_reader_sees_every_line_written_before():
+def test_a_reader_of_a_log_sees_every_line_written_before():
     log, write_end, thread = followed()
     for n in range(1000):
         position = log.position()
@@ -26,7 +26,7 @@ def test_a_reader_sees_every_line_written_before():
     thread.join()
 
 
-def test_a_line_can_arrive_in_pieces_and_without_a_newline():
+def test_a_log_line_can_arrive_in_pieces_and_end_without_a_newline():
     log, write_end, thread = followed()
     os.write(write_end, "ä".encode()[:1])
     assert log.since() == "begun"

@@ -146,7 +146,7 @@ def test_a_dead_server_is_reported_and_the_next_test_gets_a_new_one(pytester):
     )
 
 
-def test_an_error_is_shown_at_the_line_of_the_test(pytester):
+def test_an_error_is_shown_at_the_line_of_the_test_that_caused_it(pytester):
     pytester.makepyfile(
         """
         def test_one(mayfly):
@@ -207,7 +207,7 @@ def test_one(mayfly, carts):
     assert "_functions.py" not in result.stdout.str()
 
 
-def test_a_failing_handler_fails_its_test_at_the_end_without_a_settle(pytester):
+def test_without_a_settle_a_failing_handler_fails_its_test_at_the_end(pytester):
     pytester.makepyfile(
         FAILS
         + """
@@ -245,7 +245,7 @@ def test_four(mayfly, mayfly_session):
     assert "the server died" not in result.stdout.str()
 
 
-def test_a_failure_is_raised_only_once(pytester):
+def test_a_handlers_failure_is_raised_only_once(pytester):
     pytester.makepyfile(
         FAILS
         + """
@@ -301,7 +301,7 @@ def test_a_failed_start_is_reported_for_each_test_without_a_traceback(pytester):
 
 
 @pytest.mark.parametrize("how", ["option", "environment", "configuration"])
-def test_an_existing_server_can_be_used(pytester, monkeypatch, mayfly_server, how):
+def test_a_run_can_use_an_existing_server(pytester, monkeypatch, mayfly_server, how):
     pytester.makepyfile(f"def test_one(mayfly): assert (mayfly.url, mayfly.server.pid) == ({mayfly_server.url!r}, None)")
     if how == "configuration":
         pytester.makeini(f"[pytest]\nmayfly_url = {mayfly_server.url}")
@@ -326,7 +326,7 @@ def test_a_binary_on_the_command_line_overrides_all_other_settings(pytester, mon
     run(pytester).assert_outcomes(passed=1)
 
 
-def test_the_configuration_sets_a_binary_and_arguments(pytester):
+def test_the_configuration_sets_the_servers_binary_and_arguments(pytester):
     from mayfly._binary import find_binary
 
     pytester.makepyfile("def test_one(mayfly): assert mayfly.clock.now().year == 2031")
@@ -353,7 +353,7 @@ def test_mayfly_follow_clock_makes_the_programs_clock_follow(pytester):
     run(pytester).assert_outcomes(passed=2)
 
 
-def test_no_resource_is_left_open(pytester):
+def test_a_run_leaves_no_resource_open(pytester):
     pytester.makepyfile(
         """
         import asyncio, gc, threading
@@ -388,7 +388,7 @@ def test_no_resource_is_left_open(pytester):
     assert "ResourceWarning" not in result.stdout.str() + result.stderr.str()
 
 
-def test_the_help_lists_the_options(pytester):
+def test_pytests_help_lists_the_plugins_options(pytester):
     output = run(pytester, "--help").stdout.str()
     for word in ("--mayfly-url=URL", "--mayfly-binary=FILE", "mayfly_args (args)", "mayfly_follow_clock (bool)"):
         assert word in output

@@ -24,7 +24,7 @@ def test_a_server_exits_at_the_end_of_its_with_block():
     assert server.ended == "exit status 0"
 
 
-def test_a_second_close_does_nothing():
+def test_a_second_close_of_a_server_does_nothing():
     server = Server()
     server.close()
     server.close()
@@ -38,12 +38,12 @@ def test_a_garbage_collected_server_is_ended():
     assert is_gone_within(pid, 5)
 
 
-def test_arguments_are_passed_to_the_program():
+def test_a_servers_arguments_are_passed_to_the_program():
     with Server(args=["--clock", "frozen", "--now", "2031-01-01T00:00:00Z"]) as server, server.world() as world:
         assert world.clock.now().year == 2031
 
 
-def test_arguments_override_the_packages_own_options(mayfly_server):
+def test_a_servers_arguments_override_the_packages_own_options(mayfly_server):
     with Server(args=["--port=0", "--accounts-max", "1"]) as server, server.world() as world:
         world.clock.freeze()
 
@@ -88,13 +88,13 @@ def test_the_search_on_path_skips_this_packages_own_script(tmp_path, monkeypatch
     assert _binary.find_binary().path == str(tmp_path / "mayfly")
 
 
-def test_a_server_exits_after_a_process_that_does_not_close_it():
+def test_a_server_exits_after_its_process_exits_without_closing_it():
     program = "from mayfly import Server; server = Server(); print(server.pid, flush=True)"
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=30)
     assert is_gone_within(int(done.stdout), 2)
 
 
-def test_a_server_exits_after_a_process_that_is_killed():
+def test_a_server_exits_after_its_process_is_killed():
     program = "from mayfly import Server; server = Server(); print(server.pid, flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         pid = int(child.stdout.readline())
@@ -147,7 +147,7 @@ def test_a_call_to_a_dead_server_reports_how_it_died_and_its_log():
             assert "keeps everything in memory" in ended.value.log
 
 
-def test_a_new_world_after_a_servers_death_gets_a_new_server():
+def test_after_a_server_dies_a_new_world_gets_a_new_server():
     with Server() as server:
         lost = server.world()
         lost.create_table("carts")
@@ -205,13 +205,13 @@ def test_a_connection_that_the_server_closed_is_replaced(mayfly):
     assert mayfly.clock.read().mode == "frozen"
 
 
-def test_versions_of_the_same_release_are_compatible():
+def test_versions_with_the_same_major_and_minor_number_are_compatible():
     _version.check_version("0.3.1", "0.3.7", "x")
     _version.check_version(_version.UNRELEASED, "0.3.7", "x")
 
 
 @pytest.mark.parametrize("start", [["mayfly"], [sys.executable, "-m", "mayfly"]])
-def test_the_command_runs_the_program(start, mayfly_server):
+def test_the_command_mayfly_runs_the_program(start, mayfly_server):
     if start == ["mayfly"]:
         start = [os.path.join(sysconfig.get_path("scripts"), "mayfly")]
     version = subprocess.run([*start, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -60,7 +60,7 @@ def test_empty_and_relative_entries_of_path_are_skipped(tmp_path, monkeypatch):
     assert _binary.find_binary().path == str(program)
 
 
-def test_a_configured_program_that_is_missing_is_reported(tmp_path, monkeypatch):
+def test_a_missing_program_at_a_configured_path_is_reported(tmp_path, monkeypatch):
     missing = tmp_path / "missing"
     sentence = (
         f"cannot run {missing} on {HERE} (no such file): correct MAYFLY_BINARY, or remove it to use the package's own program"
@@ -197,7 +197,7 @@ def answering():
         (503, json.dumps({"status": "out of order", "version": "0.1.0"}), "its health status is 'out of order'"),
     ],
 )
-def test_a_url_where_something_else_answers_is_rejected(answering, status, text, reason):
+def test_a_url_where_another_program_answers_is_rejected(answering, status, text, reason):
     answering.status, answering.text = status, text.encode()
     with pytest.raises(UrlError) as error:
         Server(url=answering.url)

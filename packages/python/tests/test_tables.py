@@ -126,7 +126,7 @@ def test_further_members_of_create_table_are_merged(mayfly):
         ),
     ],
 )
-def test_invalid_arguments_are_rejected_before_any_request(mayfly, monkeypatch, arguments, kind, message):
+def test_create_table_rejects_invalid_arguments_before_any_request(mayfly, monkeypatch, arguments, kind, message):
     monkeypatch.setattr(World, "run", lambda *_: pytest.fail("a request was sent"))
     with pytest.raises(kind) as error:
         mayfly.create_table("carts", **arguments)

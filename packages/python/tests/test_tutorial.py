@@ -9,7 +9,7 @@ TUTORIAL = (Path(__file__).parent.parent / "tutorial.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
 
 
-def test_its_last_command_passes_all_tests(pytester):
+def test_the_tutorials_last_command_runs_all_tests_and_they_pass(pytester):
     assert {language for language, _ in BLOCKS} == {"python", "sh"}
     for text in (text for language, text in BLOCKS if language == "python"):
         (name,) = re.findall(r"\A# (\w+\.py)\n", text)

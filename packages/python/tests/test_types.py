@@ -20,8 +20,9 @@ def mypy(*arguments: str) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300).stdout
 
 
-def test_the_package_type_checks(tmp_path):
-    # A copy, because mypy does not report errors in installed packages, and treats the directory around a path as sources.
+def test_the_package_passes_mypy_strict(tmp_path):
+    # mypy checks a copy, because it does not report errors in installed packages, and because it treats the directory that
+    # contains a path as sources.
     copy = shutil.copytree(Path(mayfly.__file__).parent, tmp_path / "mayfly")
     assert mypy("--config-file", str(PYPROJECT), str(copy)) == ""
 
@@ -48,7 +49,7 @@ async def await_it(world: AsyncWorld) -> Advanced:
 """
 
 
-def test_a_correct_program_type_checks(tmp_path):
+def test_a_correct_program_passes_mypy_strict(tmp_path):
     program = tmp_path / "right.py"
     program.write_text(RIGHT)
     assert mypy(str(program)) == ""
@@ -71,7 +72,7 @@ WRONG = {
 }
 
 
-def test_a_misspelled_name_does_not_type_check(tmp_path):
+def test_mypy_reports_misspelled_names(tmp_path):
     program = tmp_path / "wrong.py"
     header = "from mayfly import Fault, Index, Record, World\ndef use(world: World, record: Record) -> None:\n"
     program.write_text(header + "".join(f"    print({line})\n" for line in WRONG))

@@ -34,7 +34,7 @@ def test_auditwheel_agrees_with_the_wheels_tag(wheel):
     ).stdout
     said = " ".join(shown.split())
     (found,) = re.findall(r'consistent with the following platform tag: "manylinux_2_(\d+)_\w+"', said)
-    assert int(found) <= 17  # manylinux2014 is glibc 2.17
+    assert int(found) <= 17  # manylinux2014 stands for glibc 2.17
     assert "requires no external shared libraries" in said
 
 
@@ -72,14 +72,14 @@ def test_the_wheel_contains_only_the_package_with_program_types_and_license(whee
     assert not [name for name in names if not name.startswith("mayfly/") and ".dist-info/" not in name]
 
 
-def test_the_installed_package_is_the_wheel(wheel):
+def test_the_installed_package_comes_from_the_wheel(wheel):
     assert Path(mayfly.__file__).parent == BUNDLED.parent.parent
     assert wheel.name.startswith(f"mayfly_dynamodb-{metadata.version('mayfly-dynamodb')}-")
     with zipfile.ZipFile(wheel) as archive:
         assert archive.read("mayfly/bin/mayfly") == BUNDLED.read_bytes()
 
 
-def test_the_programs_version_is_the_packages(wheel):
+def test_the_program_and_the_package_have_the_same_version(wheel):
     said = subprocess.run([BUNDLED, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert said == f"mayfly {metadata.version('mayfly-dynamodb')}\n"
 

@@ -26,7 +26,7 @@ def test_an_account_is_twelve_digits_and_does_not_start_with_0(mayfly_server):
     assert all(len(account) == 12 and account.isdigit() and account[0] != "0" for account in accounts)
 
 
-def test_worlds_are_isolated(mayfly_server):
+def test_worlds_have_separate_tables_and_clocks(mayfly_server):
     with mayfly_server.world() as one, mayfly_server.world() as other:
         one.clock.freeze("2031-01-01T00:00:00Z")
         one.create_table("carts")
@@ -59,12 +59,12 @@ def test_clients_ignore_the_users_aws_configuration(mayfly_server, monkeypatch, 
         assert len(world.streams.list_streams(TableName="carts")["Streams"]) == 1
 
 
-def test_clients_are_created_once(mayfly):
+def test_a_world_creates_each_client_only_once(mayfly):
     assert mayfly.dynamodb is mayfly.dynamodb
     assert mayfly.resource is mayfly.resource
 
 
-def test_a_client_accepts_a_config(mayfly):
+def test_a_client_uses_the_callers_config(mayfly):
     from botocore.config import Config
 
     client = mayfly.client("dynamodb", config=Config(retries={"total_max_attempts": 1}))
@@ -120,7 +120,7 @@ def test_a_wait_that_times_out_lists_the_items_other_changes(mayfly, carts):
     assert isinstance(error.value, TimeoutError)
 
 
-def test_a_wait_that_times_out_suggests_since(mayfly, carts):
+def test_the_error_of_a_wait_that_times_out_suggests_since(mayfly, carts):
     carts.put_item(Item={"id": "1"})
     with pytest.raises(WaitError) as error:
         mayfly.wait_for("carts", {"id": "1"}, "INSERT", timeout=0.05)
@@ -136,7 +136,7 @@ def test_a_control_error_has_type_message_and_status(mayfly):
     assert str(error.value) == f"{message} (NotFound, HTTP status 404)"
 
 
-def test_a_snapshot_restores_items_and_clock(mayfly, carts):
+def test_a_snapshot_restores_the_worlds_items_and_clock(mayfly, carts):
     carts.put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(60)})
     snapshot = mayfly.snapshot()
     for _ in range(2):
@@ -157,7 +157,7 @@ def test_a_reset_deletes_tables_and_resets_the_clock(mayfly, carts):
     assert mayfly.clock.read().mode == "real"
 
 
-def test_faults_apply_and_are_counted(mayfly, carts):
+def test_a_fault_makes_operations_fail_and_counts_them(mayfly, carts):
     mayfly.faults(Fault("throttle", operation="PutItem", table="carts", count=2))
     carts.put_item(Item={"id": "1"})  # the SDK retries
     (counted,) = mayfly.fault_counts()
@@ -225,7 +225,7 @@ def test_an_account_opens_the_world_of_another_process(mayfly):
         assert World(server, mayfly.account).dynamodb.list_tables()["TableNames"] == ["carts"]
 
 
-def test_a_worlds_log_begins_with_the_world(mayfly_server):
+def test_a_worlds_log_begins_when_the_world_is_created(mayfly_server):
     await_log(mayfly_server, "keeps everything in memory")
     with mayfly_server.world() as world:
         world.clock.freeze("2031-01-01T00:00:00Z")
@@ -234,6 +234,6 @@ def test_a_worlds_log_begins_with_the_world(mayfly_server):
         assert "keeps everything in memory" not in world.log()
 
 
-def test_a_worlds_repr_names_account_and_url(mayfly):
+def test_the_repr_of_a_world_has_its_account_and_url(mayfly):
     assert repr(mayfly) == f"<mayfly.World {mayfly.account} at {mayfly.url}>"
     assert json.dumps(mayfly.environment)

@@ -17,12 +17,12 @@ __tracebackhide__ = hides_frames
 
 
 class AwsClients:
-    """The part of a World that is different in mayfly.aio."""
+    """The part of World for which mayfly.aio has separate code: the clients."""
 
     _instance: Instance
 
     def __init__(self) -> None:
-        self._made: dict[str, Any] = {}  # clients and resources, by kind and service
+        self._made: dict[str, Any] = {}  # clients and resources by kind and service
 
     if TYPE_CHECKING:
 

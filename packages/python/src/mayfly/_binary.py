@@ -1,4 +1,4 @@
-"""Finds the program to start: the one that the caller names, MAYFLY_BINARY, the package's own, or the one on PATH."""
+"""Finds the program to start: the caller's path, MAYFLY_BINARY, the package's own program, or `mayfly` on PATH."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Binary:
 
 
 def find_binary(named: Optional[StrPath] = None, named_by: str = "binary") -> Binary:
-    """Raises a BinaryError if no program is found. There is no fallback if a named program does not exist."""
+    """Raises a BinaryError if no program is found. If the program that the caller or MAYFLY_BINARY names does not exist, no
+    other program is tried."""
     if named:
         return _named(os.fspath(named), named_by)
     by_environment = os.environ.get("MAYFLY_BINARY")
@@ -56,7 +57,7 @@ def _on_path() -> Optional[str]:
 
 
 def _is_our_script(path: str) -> bool:
-    """Whether it is this package's console script. That script calls `find_binary` and would run itself forever."""
+    """Whether the file is this package's console script, which calls `find_binary` and would run itself forever."""
     with open(path, "rb") as file:
         start = file.read(2048)
     return start.startswith(b"#!") and b"mayfly.__main__" in start

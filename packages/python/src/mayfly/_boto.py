@@ -1,5 +1,5 @@
-"""boto3 clients and resources. They do not read the user's AWS configuration: no files, environment or proxy settings. They
-share the service models that the first client loads."""
+"""boto3 clients and resources. They ignore the user's AWS configuration: files, environment variables and proxy settings.
+They share the service models that the first client loads."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def _session() -> Any:
 
 
 def unconfigured() -> dict[str, Any]:
-    """botocore's settings with their defaults, without the names under which the environment and files set them."""
+    """botocore's settings with their default values. The names of environment variables and of settings in files are removed,
+    so that neither changes a value."""
     from botocore.configprovider import BOTOCORE_DEFAUT_SESSION_VARIABLES as settings
 
     unnamed = {name: (None, None, default, convert) for name, (_, _, default, convert) in settings.items()}

@@ -89,7 +89,7 @@ class Clock:
         When it returns, expired items are gone from the table and its indexes, and their stream records can be read.
 
         settle: True also waits as `World.settle` does, for at most 30 seconds of real time; a number sets another limit.
-        age_streams: also age stream records and iterators by the jump, so that records older than 24 hours are trimmed."""
+        age_streams: also age stream records and iterators by the advance, so that records older than 24 hours are trimmed."""
         span = clock.span_of(by, days, hours, minutes, seconds)
         return self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
@@ -118,8 +118,8 @@ class Clock:
         self._following.end()
 
     def moved(self) -> None:
-        """Sets the program's clock to this clock's time, if it follows. Call it after moving the world's clock by other
-        means, such as `World.control`."""
+        """Sets the program's clock to this clock's time, if the program's clock follows. Call it after moving the world's
+        clock by other means, such as `World.control`."""
         if self._following:
             reading = self.read()
             self._following.move(reading.now, reading.mode)

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 #: Time limit for a call. An advance can delete a million items, and an await can take ten minutes.
 CALL_SECONDS_MAX = 700.0
 
-# Errors on an idle connection that the server has closed. The server has not seen the request, so it is safe to send again.
+# Errors on an idle connection that the server has closed. The server has not seen the request, so it can be sent again.
 _CLOSED_MEANWHILE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
 
 
 class Connections:
-    """A pool of connections. Thread-safe, and can be used after a fork. It has as many connections as concurrent calls."""
+    """A pool of connections, one for each concurrent call. Thread-safe, and can be used after a fork."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -80,7 +80,7 @@ class Connections:
             connection.request(method, self._prefix + path, body, dict(headers))
             answer = connection.getresponse()
             status, text = answer.status, answer.read()
-        except BaseException:  # including Ctrl-C: a later response on this connection would belong to this request
+        except BaseException:  # also after Ctrl-C: the connection's next response would belong to this request
             connection.close()
             raise
         with self._lock:

@@ -21,14 +21,14 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class LambdaContext:
-    """The members of Lambda's context that apply here."""
+    """Lambda's context object, with only the members that apply to a handler in this process."""
 
     function_name: str
     aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
 
 class LocalFunctions:
-    """The HTTP server of a world's handlers. It starts with the first `serve` and ends with `close`."""
+    """The HTTP server of a world's handlers. It starts with the first call of `serve` and ends with `close`."""
 
     def __init__(self, failures: HandlerFailures) -> None:
         self._failures = failures
@@ -78,7 +78,7 @@ def _listen(functions: dict[str, Function], failures: HandlerFailures) -> http.s
 
     Answer.functions, Answer.failures = functions, failures
     server = _Http(("127.0.0.1", 0), Answer)
-    # A short poll interval, because `shutdown` waits for the next poll.
+    # The poll interval is short, because `shutdown` waits for the next poll.
     threading.Thread(target=server.serve_forever, args=(0.005,), name="mayfly functions", daemon=True).start()
     return server
 
@@ -102,7 +102,7 @@ class _Answer(http.server.BaseHTTPRequestHandler):
             event = json.loads(payload) if payload else None
             result = function(event, LambdaContext(name)) if takes_context(function) else function(event)
             text = _encoded(name, result)
-        except BaseException as error:  # including those of pytest.fail() and sys.exit()
+        except BaseException as error:  # includes the exceptions of pytest.fail() and sys.exit()
             self.failures.add(name, event, error)
             self._send(200, {"errorType": type(error).__name__, "errorMessage": str(error)}, True)
         else:

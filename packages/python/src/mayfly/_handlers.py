@@ -17,7 +17,7 @@ from .errors import HandlerError, hides_frames
 
 __tracebackhide__ = hides_frames
 
-#: How many failures a world keeps. A failing handler is called again and again.
+#: How many failures a world keeps. This is limited, because a failing handler is called again and again.
 FAILURES_MAX = 100
 #: How much of an error's message is repeated in a HandlerError's message, in characters.
 MESSAGE_MAX = 300
@@ -46,7 +46,7 @@ class HandlerFailures:
         self._kept: collections.deque[HandlerFailure] = collections.deque(maxlen=FAILURES_MAX)
         self._unraised: list[HandlerFailure] = []
         self._raised: set[tuple[str, ...]] = set()  # see `_records`
-        self._printed: dict[str, str] = {}  # by function, the text that was printed last
+        self._printed: dict[str, str] = {}  # the text that was printed last, by function
         self._closed = False
 
     def declare(self, function: str, may_fail: bool) -> None:
@@ -110,7 +110,7 @@ class HandlerFailures:
 
 
 def _records(failure: HandlerFailure) -> set[tuple[str, ...]]:
-    """The batch's records, as (function, error type, record id). If all of them were raised before, this failure is a retry."""
+    """The batch's records, as (function, error type, record id). If all of them are in `_raised`, the failure is a retry."""
     records = failure.event.get("Records") if isinstance(failure.event, dict) else None
     if not isinstance(records, list):
         return set()
@@ -197,7 +197,7 @@ def _shown(error: BaseException) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The first line of the text, because pytest's assertion messages have many."""
+    """The first line of the text, because pytest's assertion messages have many lines."""
     line = "".join(each for each in text.strip().partition("\n")[0] if each.isprintable()).strip().rstrip(".")
     return line if len(line) <= MESSAGE_MAX else line[:MESSAGE_MAX] + "…"
 

@@ -25,7 +25,7 @@ _OF_THE_ENDPOINT = frozenset(
     )
 )
 
-# An await, a settle, or waiting for jobs to end.
+# Matches calls that can block: an await, a settle, waiting for jobs to end.
 _WAITS = re.compile(rb'/(await|settle)$|"settle"')
 _SIGNED_FOR = re.compile(r"Credential=(\d{12})/\d+/([^/]+)/dynamodb/")
 
@@ -53,11 +53,11 @@ class InProcess:
         self.url = str(json.loads(said)["url"])
 
     def ended(self) -> Optional[str]:
-        """ "closed", or None if it runs."""
+        """ "closed", or None if the server runs."""
         return "closed" if self._closed else None
 
     def end(self) -> None:
-        """Closes the server. A second call does nothing, and neither does a call in a forked process."""
+        """Closes the server. A second call, or a call in a forked process, does nothing."""
         if os.getpid() == self._owner:
             self._closed = True
             self.library.close(self._handle)
@@ -93,7 +93,7 @@ class InProcess:
         if status == NO_ANSWER:  # the operation may have run, so it must not run again over HTTP
             raise UnansweredError(f"{self.url} did not answer: {text.decode()}")
         if status < 0:
-            # Invalid arguments, for which HTTP has its own errors, or a fork that os.getpid does not show.
+            # The arguments are invalid, and HTTP returns its own errors for them, or os.getpid has not shown a fork.
             return None
         return status, text
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = hides_frames
 
-# A connection breaks shortly before the end of its process can be observed.
+# How long to wait for a process to end after its connection broke, which happens shortly before the end can be observed.
 END_NOTICED_SECONDS = 0.2
 
 
@@ -71,8 +71,8 @@ class Instance:
             raise self.why_not(error, request_name(method, path, headers)) from None
 
     def ended(self) -> Optional[str]:
-        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" in this process. None if it runs, or was
-        not started here."""
+        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" for a server in this process. None if the
+        server runs, or was not started here."""
         if self.in_process is not None:
             return self.in_process.ended()
         return None if self.process is None else self.process.ended()

@@ -19,13 +19,14 @@ CLOSED, FORKED, NO_ANSWER = -2, -5, -6
 _Bytes = Optional[bytes]
 _CheckHandler = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p)
 
-# Called with the expression, the file in Mayfly's source, and the line.
+# A check handler. It is called with the expression, the file in Mayfly's source, and the line.
 CheckHandler = Callable[[str, str, int], object]
 
 
 def find_library() -> Library:
     """Loads the library from MAYFLY_LIBRARY, the package mayfly-dynamodb-inprocess, or the system's library path. Raises a
-    LibraryError if it is not found or cannot be loaded. There is no fallback if MAYFLY_LIBRARY cannot be loaded."""
+    LibraryError if it is not found or cannot be loaded. If the library that MAYFLY_LIBRARY names cannot be loaded, no other
+    library is tried."""
     named = os.environ.get("MAYFLY_LIBRARY")
     if named:
         return _loaded(os.path.abspath(os.path.expanduser(named)), "MAYFLY_LIBRARY")
@@ -50,12 +51,12 @@ def _packaged() -> Optional[str]:
 def _loaded(path: str, named_by: Optional[str]) -> Library:
     try:
         return Library(path)
-    except (OSError, AttributeError) as error:  # AttributeError: the library lacks a function
+    except (OSError, AttributeError) as error:  # an AttributeError says that the library lacks a function
         raise LibraryError(path, named_by, str(error)) from error
 
 
 class Library:
-    """The loaded library. A negative result is an error code of mayfly_c.h; the text with it is then a message."""
+    """The loaded library. A negative result is an error code of mayfly_c.h, and the returned text is then its message."""
 
     def __init__(self, path: str) -> None:
         self.path = path

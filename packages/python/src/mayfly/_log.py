@@ -15,7 +15,7 @@ from typing import IO, Optional
 LINES_MAX = 1000
 #: How many lines an error shows.
 LAST_LINES = 20
-#: The most that one look reads from the pipe, 4 MB, so that a server that keeps writing does not block a reader.
+#: One call of `_look` reads at most 4 MB from the pipe, so that a server that keeps writing does not block a reader.
 _PIECE_BYTES, _PIECES_MAX = 65536, 64
 
 
@@ -27,7 +27,7 @@ class ServerLog:
         self._pipe: Optional[IO[bytes]] = None
         self._owner = os.getpid()  # a forked process must not read from the pipe
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._begun = ""  # an incomplete last line
+        self._begun = ""  # the last line while it is incomplete
 
     def follow(self, pipe: IO[bytes]) -> None:
         """Reads a pipe until its end, and then returns. Requires: the previous pipe has ended."""
@@ -50,7 +50,7 @@ class ServerLog:
             return self._count
 
     def since(self, position: int = 0) -> str:
-        """The lines from that position on that are still kept, separated by newlines."""
+        """The lines from the given position on that are still kept, separated by newlines."""
         self._look()
         with self._lock:
             wanted = min(self._count - position, len(self._lines))

@@ -1,6 +1,6 @@
 """A `mayfly serve` process that this process started.
 
-It is started with --exit-with-parent, so it exits when this process exits for any reason.
+The server is started with --exit-with-parent, so it exits when this process exits for any reason.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class ServerProcess:
     def __init__(self, binary: Binary, arguments: Sequence[str], timeout_seconds: float, log: ServerLog) -> None:
         self.binary = binary
         self.log = log
-        self.was_closed = False  # by `end`
+        self.was_closed = False  # whether `end` was called
         self.url = ""
         self._owner = os.getpid()
-        self._announced = threading.Event()  # the first line was read, or the output has ended
+        self._announced = threading.Event()  # set when the first line was read or the output has ended
         self._first_line = ""
         self._last_log: Optional[str] = None
         try:
@@ -63,8 +63,8 @@ class ServerProcess:
         return self._child.pid
 
     def ended(self, wait_seconds: float = 0) -> Optional[str]:
-        """How the server ended: "exit status 1" or "killed by SIGKILL". None if it runs, and in a forked process, which
-        cannot know."""
+        """How the server ended: "exit status 1" or "killed by SIGKILL". None if the server runs. Also None in a forked
+        process, which cannot know whether the server runs."""
         if os.getpid() != self._owner:
             return None
         try:
@@ -74,7 +74,7 @@ class ServerProcess:
         return None if status is None else _how(status)
 
     def last_log(self) -> str:
-        """The end of the log. After the process has ended, this is the complete end of its output, without lines of a later
+        """The last lines of the log. After the process has ended, they are complete, and do not include lines of a later
         process."""
         if self._child.poll() is None:
             return self.log.last()
@@ -84,8 +84,8 @@ class ServerProcess:
         return self._last_log
 
     def end(self) -> None:
-        """Terminates the server, and kills it after five seconds. A second call does nothing, and neither does a call in a
-        forked process."""
+        """Terminates the server, and kills it after five seconds. A second call, or a call in a forked process, does
+        nothing."""
         if os.getpid() != self._owner:
             return
         if self._child.poll() is None:
@@ -100,7 +100,7 @@ class ServerProcess:
             reader.join(1)
 
     def _await_url(self, timeout_seconds: float) -> None:
-        # No deadline computed with time.monotonic(), because a test may have frozen it.
+        # The limit is not a deadline in time.monotonic(), because a test may have frozen that clock.
         if not self._announced.wait(timeout_seconds):
             self._child.kill()
             self._child.wait()

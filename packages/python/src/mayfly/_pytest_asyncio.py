@@ -11,7 +11,7 @@ import pytest_asyncio
 from ._world import World
 from .aio import AsyncWorld
 
-_fixture: Any = pytest_asyncio.fixture  # Any, because mypy may run without pytest-asyncio
+_fixture: Any = pytest_asyncio.fixture  # typed as Any, because mypy may run without pytest-asyncio
 
 
 async def _world(mayfly: World) -> AsyncIterator[AsyncWorld]:
@@ -35,6 +35,6 @@ def fixture_name(request: pytest.FixtureRequest) -> str:
     if scope is None:
         try:
             scope = request.config.getini("asyncio_default_test_loop_scope")
-        except (KeyError, ValueError):  # a release without this option
+        except (KeyError, ValueError):  # this release of pytest-asyncio does not have the option
             scope = None
     return f"_mayfly_async_{scope or 'function'}"

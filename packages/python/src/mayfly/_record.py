@@ -14,7 +14,7 @@ class Record:
     """A change of an item. Keys and images are plain values, {"id": "1"}. An image that the record lacks is None."""
 
     event: EventName
-    by: ChangedBy  #: "user", or "service" for TTL
+    by: ChangedBy  #: "user", or "service" if TTL deleted the item
     keys: Item
     new_image: Optional[Item]
     old_image: Optional[Item]

@@ -31,7 +31,7 @@ class Server:
     """Starts a server. The constructor returns when the server answers. The server ends with `close`, or with this process
     if that ends first, even if it is killed.
 
-    binary: the program to start. None: MAYFLY_BINARY, the package's own, or `mayfly` on PATH.
+    binary: the program to start. None: MAYFLY_BINARY, the package's own program, or `mayfly` on PATH.
     url: use the existing server at this URL, and leave it running. None: MAYFLY_URL, unless `binary` or `in_process` is
         given.
     in_process: run the server in this process, with the library of mayfly-dynamodb-inprocess. Its log goes to this
@@ -91,13 +91,13 @@ class Server:
 
     @property
     def pid(self) -> Optional[int]:
-        """The id of the server's process. None if it was not started here, or runs in this process."""
+        """The id of the server's process. None if the server was not started here, or runs in this process."""
         return None if self._instance.process is None else self._instance.process.pid
 
     @property
     def ended(self) -> Optional[str]:
-        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" if it was in this process. None if it runs,
-        or was not started here."""
+        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" if it ran in this process. None if the
+        server runs, or was not started here."""
         return self._instance.ended()
 
     @property
@@ -119,15 +119,15 @@ class Server:
         with self._lock:
             process = self._instance.process
             if process is not None and self.has_died:
-                process.last_log()  # reads the rest of its log before the new server writes
+                process.last_log()  # reads the rest of the old server's log before the new server writes
                 self._log.add(f"(the server died, {self.ended}; the following lines are from a new server)")
                 self._instance.close()
                 self._start()
             return self._instance
 
     def world(self) -> World:
-        """A new world with an unused account. If the server has died, a new server is started first, with the constructor's
-        errors. Otherwise this sends no request."""
+        """A new world with an unused account. If the server has died, a new server is started first, which can raise the
+        constructor's errors. Otherwise, no request is sent."""
         from ._world import World
 
         return World(self)

@@ -12,7 +12,7 @@ UNRELEASED = "0.0.0"
 
 @functools.cache
 def package_version() -> str:
-    from importlib import metadata  # imported here, because it takes milliseconds
+    from importlib import metadata  # imported here, because the import takes milliseconds
 
     try:
         return metadata.version("mayfly-dynamodb")

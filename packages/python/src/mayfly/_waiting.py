@@ -1,4 +1,5 @@
-"""The functions of the modules that differ without an event loop: sending a request, sleeping, calling a handler."""
+"""The functions that the synchronous modules and mayfly.aio implement differently, here without an event loop: sending a
+request, sleeping, calling a handler."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class World(AwsClients):
         self._clock = Clock(self)
         self._share(HandlerFailures())
         self._registered: set[str] = set()
-        self._is_shared = False  # with another object, which then raises the handlers' failures and resets the account
+        self._is_shared = False  # whether another object owns the world, raises its handlers' failures and resets it
 
     def _share(self, failures: HandlerFailures) -> None:
         self._failures = failures
@@ -74,7 +74,7 @@ class World(AwsClients):
 
     @property
     def account(self) -> str:
-        """Twelve digits. Used as the access key id, it selects this world."""
+        """The account, twelve digits. A client with this access key id uses this world."""
         return self._account
 
     @property
@@ -157,8 +157,8 @@ class World(AwsClients):
         since: also accept earlier changes, from this time of the world's clock on. None: only changes after the call.
         timeout: real time, at most ten minutes.
 
-        Raises a WaitError, which is a TimeoutError, after the timeout. It lists the item's other changes, and says why the
-        item does not expire if its TTL can never fire."""
+        Raises a WaitError, which is a TimeoutError, after the timeout. The error lists the item's other changes. If the
+        item's TTL can never fire, the error says why."""
         return self.run(waiting.wait_for(table, key, event, by, since, timeout))
 
     # --- snapshots
@@ -287,7 +287,7 @@ class World(AwsClients):
         if not self._is_shared:
             with contextlib.suppress(MayflyError):
                 self.run(snapshots.reset())
-        for name in self._registered:  # a reset does not remove them
+        for name in self._registered:  # a reset does not remove registrations
             with contextlib.suppress(MayflyError):
                 self.remove_function(name)
         self._registered.clear()
@@ -316,13 +316,13 @@ class World(AwsClients):
 
 
 class Snapshot:
-    """A saved state of a world: tables, items, indexes, pending expiries, streams and clock. Taking one copies no data."""
+    """A saved state of a world: tables, items, indexes, pending expiries, streams and clock. A snapshot copies no data."""
 
     def __init__(self, world: World, id: str) -> None:
         self._world, self.id = world, id
 
     def restore(self) -> None:
-        """Restores this state of the world. Can be called any number of times."""
+        """Restores this state of the world. It can be called any number of times."""
         self._world.restore(self)
 
     def delete(self) -> None:
@@ -335,8 +335,8 @@ class Snapshot:
 
 class Failpoint:
     """Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item,
-    and an advance of the world's clock blocks there, so run the advance in another thread. Leaving a `with` block
-    releases the failpoint."""
+    and an advance of the world's clock blocks at the failpoint, so run the advance in another thread. Leaving a `with`
+    block releases the failpoint."""
 
     def __init__(self, world: World, table: str, key: Mapping[str, Any]) -> None:
         self._world, self._table, self._key = world, table, dict(key)

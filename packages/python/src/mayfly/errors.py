@@ -29,7 +29,7 @@ def _again(kind: type[MayflyError], arguments: tuple[Any, ...], members: dict[st
 
 
 class BinaryError(MayflyError):
-    """The mayfly program was not found, or cannot run here. `path` is None if no path was given and none was found."""
+    """The mayfly program was not found, or cannot run here. `path` is None if no path was given and no program was found."""
 
     def __init__(self, path: Optional[str] = None, named_by: Optional[str] = None, reason: str = "") -> None:
         self.path, self.named_by, self.reason = path, named_by, reason
@@ -71,8 +71,8 @@ class LibraryError(MayflyError):
 
 
 class StartError(MayflyError):
-    """The server started but never answered. `log` is the end of its log. `exit_status` is its exit status, or None if it
-    was killed after the time-out or runs in this process."""
+    """The server started but never answered. `log` has the last lines of its log. `exit_status` is None if the server was
+    killed after the time-out or runs in this process."""
 
     def __init__(self, sentence: str, log: Optional[str], exit_status: Optional[int] = None) -> None:
         self.log, self.exit_status = log or "", exit_status
@@ -103,9 +103,9 @@ class UrlError(MayflyError):
 
 
 class EndedError(MayflyError):
-    """The server died during a call, or was closed before it. `how` is "exit status 1", "killed by SIGKILL" or, for a
-    server in this process, "closed". `log` is the end of a dead server's log. A dead server's worlds are lost; the next
-    new world gets a new server."""
+    """The server died during a call, or was closed before the call. `how` is "exit status 1", "killed by SIGKILL" or, for a
+    server in this process, "closed". `log` has the last lines of a dead server's log. A dead server's worlds are lost; the
+    next new world gets a new server."""
 
     def __init__(self, how: str, log: Optional[str], request: str) -> None:
         self.how, self.log, self.request = how, log or "", request
@@ -160,7 +160,7 @@ class HandlerError(MayflyError):
         if failures:
             self.__cause__ = failures[0].error
 
-    def __reduce__(self) -> tuple[Any, ...]:  # without `failures`: the test's own exceptions may not be picklable
+    def __reduce__(self) -> tuple[Any, ...]:  # `failures` are omitted, because the test's own exceptions may not be picklable
         return (HandlerError, (str(self), (), self.advanced))
 
 

@@ -114,7 +114,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("mayfly_in_process") and (config.getoption("mayfly_url") or config.getoption("mayfly_binary")):
         raise pytest.UsageError("--mayfly-in-process cannot be combined with --mayfly-url or --mayfly-binary")
     if config.pluginmanager.hasplugin("asyncio"):
-        with contextlib.suppress(ImportError, TypeError):  # another plugin of that name, or a release before 0.24
+        with contextlib.suppress(ImportError, TypeError):  # another plugin has that name, or the release is older than 0.24
             from . import _pytest_asyncio
 
             config.pluginmanager.register(_pytest_asyncio, "mayfly_asyncio")
@@ -139,7 +139,8 @@ def _started(config: pytest.Config) -> Server:
 
 
 def _is_in_process(config: pytest.Config) -> bool:
-    """Whether the command line asks for a server in this process, or the configuration does and is not overridden."""
+    """Whether to run the server in this process. The command line or the configuration can request that; a URL or a program
+    from the command line or the environment overrides the configuration."""
     if config.getoption("mayfly_in_process"):
         return True
     named = config.getoption("mayfly_url") or config.getoption("mayfly_binary")
@@ -148,8 +149,8 @@ def _is_in_process(config: pytest.Config) -> bool:
 
 
 def _named(config: pytest.Config, what: str) -> Optional[str]:
-    """The value from the command line, else from the configuration. None if the environment, which Server reads itself,
-    overrides the configuration."""
+    """The value from the command line or, without one, from the configuration. None if an environment variable, which Server
+    reads itself, overrides the configuration."""
     named: Optional[str] = config.getoption(f"mayfly_{what}")
     if named or os.environ.get("MAYFLY_URL") or os.environ.get("MAYFLY_BINARY"):
         return named
@@ -200,7 +201,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 def _ttl_warnings(world: World) -> list[str]:
-    """A line for each item whose TTL can never fire, or had passed when it was written. Empty if the server does not
+    """A line for each item whose TTL can never fire, or had passed when the item was written. Empty if the server does not
     answer."""
     call = ttl.suspects()
     headers = call.headers(world.account, world.region)

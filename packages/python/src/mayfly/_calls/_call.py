@@ -26,8 +26,8 @@ class Call(Generic[T]):
     body: Optional[Mapping[str, Any]]
     read: Callable[[Any], T]
     refused: Callable[[ControlError], Exception] = _as_it_is
-    service: Optional[str] = None  # the AWS service, dynamodb or lambda; None for the control API
-    target: Optional[str] = None  # the DynamoDB operation
+    service: Optional[str] = None  # the AWS service, dynamodb or lambda; None: the control API
+    target: Optional[str] = None  # the name of the DynamoDB operation
 
     def headers(self, account: str, region: str) -> dict[str, str]:
         if self.service is None:

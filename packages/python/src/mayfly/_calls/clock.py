@@ -48,7 +48,7 @@ class _Unfinished(TypedDict):
 
 class Unfinished(_Unfinished, total=False):
     """An event source mapping that has records to deliver. `retrying` is present if its function fails. `registered` is
-    False if the function is not registered."""
+    present, and False, if the function is not registered."""
 
     retrying: Retrying
     registered: bool
@@ -59,7 +59,7 @@ class GivenUpRecord(TypedDict):
 
     sequence_number: str
     event: EventName
-    key: dict[str, Any]  #: in DynamoDB JSON
+    key: dict[str, Any]  #: the item's key in DynamoDB JSON
 
 
 class _GivenUp(TypedDict):
@@ -74,8 +74,8 @@ class _GivenUp(TypedDict):
 
 
 class GivenUp(_GivenUp, total=False):
-    """A batch that was given up. `condition` is Lambda's: RetryAttemptsExhausted, RecordAgeExceeded. `left_out` counts the
-    records that `records` omits. `error` is missing if the function was never called."""
+    """A batch that was given up. `condition` is Lambda's name for the reason: RetryAttemptsExhausted, RecordAgeExceeded.
+    `left_out` counts the records that `records` omits. `error` is missing if the function was never called."""
 
     error: FunctionError
     destination: str
@@ -89,7 +89,7 @@ class Advanced:
     expired: int  #: how many items expired
     tables: dict[str, int]  #: expired items by table; tables without any are omitted
     next_expiry: Optional[datetime.datetime]  #: None if no item will expire
-    message: Optional[str] = None  #: why the clock did not move, if it did not
+    message: Optional[str] = None  #: why the clock did not move; None if it moved
     settled: Optional[bool] = None  #: with settle: whether every record reached its function
     unfinished: tuple[Unfinished, ...] = ()  #: with settle: the mappings that still have records to deliver, and why
     given_up: tuple[GivenUp, ...] = ()  #: with settle: the batches given up since the last settle
@@ -107,7 +107,7 @@ def read() -> Call[Reading]:
 def put(
     *, mode: Optional[str] = None, now: Optional[Instant] = None, rate: Optional[float] = None
 ) -> Call[datetime.datetime]:
-    """Omitted members stay unchanged."""
+    """Sets members of the clock. Those that are None stay unchanged."""
     body: dict[str, Any] = {}
     if mode is not None:
         body["mode"] = mode

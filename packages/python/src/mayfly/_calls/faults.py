@@ -16,14 +16,14 @@ class Fault:
     fault: FaultKind
     operation: Optional[str] = None  #: PutItem, …
     table: Optional[str] = None
-    exception: Optional[ThrottleException] = None  #: for throttle; None: the one that AWS would return
+    exception: Optional[ThrottleException] = None  #: for throttle; None: the exception that AWS would return
     #: for internal_server_error, connection_closed and latency: whether the operation takes effect although the client sees
-    #: no success. None: only with latency, before the delay
+    #: no success. None: it takes effect only with latency, before the delay
     applied: Optional[bool] = None
     milliseconds: Optional[int] = None  #: for latency, in real time; for stale_reads, on the world's clock
     writes: Optional[int] = None  #: for stale_reads: how many commits a read can lag behind
     items: Optional[int] = None  #: for unprocessed: how many items stay unprocessed
-    count: Optional[int] = None  #: how many operations fail; None: all matching ones
+    count: Optional[int] = None  #: how many operations fail; None: all that match
     probability: Optional[float] = None  #: the probability that a matching operation fails; None: 1
     seed: Optional[int] = None  #: the seed of random choices
 
@@ -33,8 +33,8 @@ class FaultCount:
     """A rule and its counters."""
 
     rule: Fault
-    asked: int  #: operations that it matched
-    struck: int  #: operations that it made fail
+    asked: int  #: operations that the rule matched
+    struck: int  #: operations that the rule made fail
 
 
 def put(rules: Sequence[Fault]) -> Call[None]:

@@ -43,16 +43,16 @@ class Upcoming:
 
     key: Item
     due: Optional[datetime.datetime]
-    expires_at: Optional[datetime.datetime]  #: None: at the next sweep, in the mode manual
+    expires_at: Optional[datetime.datetime]  #: None: in the mode manual, the next sweep deletes it
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an item still exists, or why it does not. `message` is a sentence."""
+    """Why an item still exists, or why it does not. `message` explains it in a sentence."""
 
     reason: ExplainReason
     message: str
-    expires_at: Optional[datetime.datetime]  #: None: never, or at the next sweep
+    expires_at: Optional[datetime.datetime]  #: None: the item is never deleted, or only by a sweep
 
 
 def status(table: str) -> Call[TtlStatus]:

@@ -17,12 +17,12 @@ __tracebackhide__ = hides_frames
 
 
 class AsyncAwsClients:
-    """The part of an AsyncWorld that is different from mayfly.World."""
+    """The part of AsyncWorld that is not generated for mayfly.World: the clients."""
 
     _instance: Instance
 
     def __init__(self) -> None:
-        self._clients: dict[str, Any] = {}  # by service
+        self._clients: dict[str, Any] = {}  # clients by service
 
     if TYPE_CHECKING:
 
@@ -51,7 +51,7 @@ class AsyncAwsClients:
         if made is None:
             made = await self.client(service)
             kept = self._clients.setdefault(service, made)
-            if kept is not made:  # another task was first
+            if kept is not made:  # another task has created a client in the meantime
                 await made.close()
             made = kept
         return made

@@ -91,7 +91,7 @@ class AsyncClock:
         When it returns, expired items are gone from the table and its indexes, and their stream records can be read.
 
         settle: True also waits as `AsyncWorld.settle` does, for at most 30 seconds of real time; a number sets another limit.
-        age_streams: also age stream records and iterators by the jump, so that records older than 24 hours are trimmed."""
+        age_streams: also age stream records and iterators by the advance, so that records older than 24 hours are trimmed."""
         span = clock.span_of(by, days, hours, minutes, seconds)
         return await self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
@@ -120,8 +120,8 @@ class AsyncClock:
         self._following.end()
 
     async def moved(self) -> None:
-        """Sets the program's clock to this clock's time, if it follows. Call it after moving the world's clock by other
-        means, such as `AsyncWorld.control`."""
+        """Sets the program's clock to this clock's time, if the program's clock follows. Call it after moving the world's
+        clock by other means, such as `AsyncWorld.control`."""
         if self._following:
             reading = await self.read()
             self._following.move(reading.now, reading.mode)

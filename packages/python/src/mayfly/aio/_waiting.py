@@ -1,4 +1,5 @@
-"""The functions of the modules that differ in an event loop: sending a request, sleeping, calling a handler."""
+"""The functions that mayfly.aio and the synchronous modules implement differently, here for an event loop: sending a
+request, sleeping, calling a handler."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ async def apart(work: Callable[[], None]) -> None:
 
 
 def handler_of(function: Function) -> Function:
-    """A synchronous handler. A coroutine function runs in the loop of this call, and the handler waits for its result."""
+    """Returns a synchronous handler. If the given one is a coroutine function, it runs in the loop of this call, and the
+    returned handler waits for its result."""
     if not inspect.iscoroutinefunction(function):
         return function
     loop = asyncio.get_running_loop()

@@ -56,7 +56,7 @@ class AsyncWorld(AsyncAwsClients):
         self._clock = AsyncClock(self)
         self._share(HandlerFailures())
         self._registered: set[str] = set()
-        self._is_shared = False  # with another object, which then raises the handlers' failures and resets the account
+        self._is_shared = False  # whether another object owns the world, raises its handlers' failures and resets it
 
     def _share(self, failures: HandlerFailures) -> None:
         self._failures = failures
@@ -91,7 +91,7 @@ class AsyncWorld(AsyncAwsClients):
 
     @property
     def account(self) -> str:
-        """Twelve digits. Used as the access key id, it selects this world."""
+        """The account, twelve digits. A client with this access key id uses this world."""
         return self._account
 
     @property
@@ -174,8 +174,8 @@ class AsyncWorld(AsyncAwsClients):
         since: also accept earlier changes, from this time of the world's clock on. None: only changes after the call.
         timeout: real time, at most ten minutes.
 
-        Raises a WaitError, which is a TimeoutError, after the timeout. It lists the item's other changes, and says why the
-        item does not expire if its TTL can never fire."""
+        Raises a WaitError, which is a TimeoutError, after the timeout. The error lists the item's other changes. If the
+        item's TTL can never fire, the error says why."""
         return await self.run(waiting.wait_for(table, key, event, by, since, timeout))
 
     # --- snapshots
@@ -306,7 +306,7 @@ class AsyncWorld(AsyncAwsClients):
         if not self._is_shared:
             with contextlib.suppress(MayflyError):
                 await self.run(snapshots.reset())
-        for name in self._registered:  # a reset does not remove them
+        for name in self._registered:  # a reset does not remove registrations
             with contextlib.suppress(MayflyError):
                 await self.remove_function(name)
         self._registered.clear()
@@ -335,13 +335,13 @@ class AsyncWorld(AsyncAwsClients):
 
 
 class AsyncSnapshot:
-    """A saved state of a world: tables, items, indexes, pending expiries, streams and clock. Taking one copies no data."""
+    """A saved state of a world: tables, items, indexes, pending expiries, streams and clock. A snapshot copies no data."""
 
     def __init__(self, world: AsyncWorld, id: str) -> None:
         self._world, self.id = world, id
 
     async def restore(self) -> None:
-        """Restores this state of the world. Can be called any number of times."""
+        """Restores this state of the world. It can be called any number of times."""
         await self._world.restore(self)
 
     async def delete(self) -> None:
@@ -354,8 +354,8 @@ class AsyncSnapshot:
 
 class AsyncFailpoint:
     """Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item,
-    and an advance of the world's clock blocks there, so run the advance in another task. Leaving an `async with` block
-    releases the failpoint."""
+    and an advance of the world's clock blocks at the failpoint, so run the advance in another task. Leaving an `async with`
+    block releases the failpoint."""
 
     def __init__(self, world: AsyncWorld, table: str, key: Mapping[str, Any]) -> None:
         self._world, self._table, self._key = world, table, dict(key)
