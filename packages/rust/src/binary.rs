@@ -14,8 +14,8 @@ pub(crate) struct Binary {
 }
 
 impl Binary {
-    // Returns the program to start. If `Options::binary` or `MAYFLY_BINARY` does not exist, that is an error. There is no
-    // fallback.
+    // Returns the program to start. If the file that `Options::binary` or `MAYFLY_BINARY` names does not exist, it
+    // returns an error and looks for no other program.
     pub fn find(named: Option<&Path>) -> Result<Binary, Error> {
         Binary::find_in(named, env::var_os("MAYFLY_BINARY").map(PathBuf::from), env::var_os("PATH"))
     }
@@ -63,7 +63,7 @@ fn check(path: &Path) -> io::Result<()> {
     if file.is_file() && runs { Ok(()) } else { Err(io::Error::other("not an executable file")) }
 }
 
-// The name of the release archive with the program for a machine, or None if there is none.
+// The name of the release archive with the program for a machine, or None if no archive supports the machine.
 pub(crate) fn archive(os: &str, arch: &str) -> Option<String> {
     let version = if VERSION == UNRELEASED { "<version>" } else { VERSION };
     let has_program = os == "linux" && ["x86_64", "aarch64"].contains(&arch);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_archive_depends_on_the_machine() {
+    fn the_name_of_the_release_archive_depends_on_the_machine() {
         let version = env!("CARGO_PKG_VERSION").replace("0.0.0", "<version>");
         for arch in ["x86_64", "aarch64"] {
             assert_eq!(archive("linux", arch), Some(format!("mayfly-{version}-linux-{arch}.tar.gz")));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_binary_the_error_says_how_to_get_one() {
+    fn if_no_program_is_found_the_error_says_how_to_get_one() {
         let error = Binary::find_in(None, None, Some("/nowhere:/elsewhere".into())).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_configured_binary_the_one_on_path_is_used() {
+    fn without_a_configured_binary_the_program_on_path_is_used() {
         let real = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
         let directory = std::env::temp_dir().join(format!("mayfly-path-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();

@@ -117,7 +117,7 @@ impl Advance {
         self
     }
 
-    /// Like [`Advance::settle`] with another time limit, at most ten minutes.
+    /// Like [`Advance::settle`], but with another time limit, at most ten minutes.
     pub fn settle_within(self, longest: Duration) -> Self {
         let mut advance = self.settle();
         advance.body["settle_seconds"] = longest.as_secs_f64().into();
@@ -159,7 +159,7 @@ pub struct Advanced {
     /// When the next item expires. None: no item will expire.
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub next_expiry: Option<SystemTime>,
-    /// Why the clock did not move, if it did not.
+    /// Why the clock did not move. None: it moved.
     pub message: Option<String>,
     /// Items whose TTL can never fire, by table and reason.
     #[serde(default)]
@@ -190,7 +190,7 @@ pub struct Unfinished {
     pub function_arn: String,
     /// The stream's ARN.
     pub event_source_arn: String,
-    /// The result of its last call: `PROBLEM: Function call failed`, …
+    /// The result of the function's last call: `PROBLEM: Function call failed`, …
     pub last_processing_result: String,
     /// The function's name.
     #[serde(rename = "function", default)]

@@ -15,8 +15,8 @@ use crate::binary::archive;
 use crate::version::release;
 use crate::{HandlerError, Record};
 
-/// An error. `{}` and `{:?}` both print a message that says what to do, so `unwrap` and tests that return the error show
-/// it.
+/// An error. `{}` and `{:?}` both print a message that says what to do. The output of `unwrap`, and of a test that
+/// returns the error, therefore contains that message.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
@@ -28,7 +28,7 @@ pub enum Error {
         path: PathBuf,
         /// `Options::binary` or `MAYFLY_BINARY`. None: the crate found the program.
         named_by: Option<&'static str>,
-        /// Why it cannot run.
+        /// Why the program cannot run.
         source: Arc<io::Error>,
     },
     /// The server started but did not answer in time. The crate has killed it.
@@ -42,7 +42,7 @@ pub enum Error {
     StartEnded {
         /// The program.
         path: PathBuf,
-        /// Its exit status, if known.
+        /// The program's exit status, if known.
         status: Option<ExitStatus>,
         /// The last lines of the server's log.
         log: String,
@@ -51,7 +51,7 @@ pub enum Error {
     Stranger {
         /// The program.
         path: PathBuf,
-        /// Its first line.
+        /// The first line that the program printed.
         said: String,
     },
     /// No Mayfly server answers at `MAYFLY_URL` or `Options::url`.
@@ -93,16 +93,16 @@ pub enum Error {
     },
     /// The server ended before it answered a call.
     Ended {
-        /// Its exit status or signal.
+        /// The server's exit status or signal.
         status: ExitStatus,
-        /// The last lines of its log.
+        /// The last lines of the server's log.
         log: String,
     },
-    /// A call got no response, or a malformed one.
+    /// A call got no response, or a malformed response.
     Call {
         /// The call's method and path.
         call: String,
-        /// Why it failed.
+        /// Why the call failed.
         source: Arc<dyn StdError + Send + Sync>,
     },
 }
@@ -113,7 +113,7 @@ pub enum Error {
 pub struct Refusal {
     /// The error's type: `ValidationException`, `NotFound`, `Conflict`, `TimedOut`, …
     pub kind: String,
-    /// The error's message, a sentence.
+    /// The error's message.
     pub message: String,
     /// The HTTP status: 400, 404, 409, …
     pub status: u16,

@@ -11,7 +11,7 @@ use crate::{Error, Key, World};
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item, and
-/// an advance of the world's clock blocks there. Run the advance in another task:
+/// an advance of the world's clock blocks at the failpoint. Run the advance in another task:
 ///
 /// ```no_run
 /// # use std::time::Duration;

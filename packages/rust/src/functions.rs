@@ -112,7 +112,8 @@ impl World {
     }
 }
 
-/// A function to register. Nothing happens until it is awaited. [`World::function`] and [`World::function_at`] return it.
+/// A function to register. It is registered when it is awaited. [`World::function`] and [`World::function_at`] return
+/// it.
 #[must_use = "a function is not registered until this is awaited"]
 pub struct Function {
     account: Arc<Account>,
@@ -226,7 +227,7 @@ impl Account {
         Ok(format!("http://{address}/"))
     }
 
-    // Returns requests that remove the registered functions, because a reset does not.
+    // Returns requests that remove the registered functions, because a reset does not remove them.
     pub(crate) fn forget_functions(&self) -> Vec<Result<Request<Full<Bytes>>, hyper::http::Error>> {
         self.names().iter().map(|name| self.request("DELETE", &path(name), &Value::Null)).collect()
     }

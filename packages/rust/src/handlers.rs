@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard};
 use crate::world::Account;
 use crate::{Advanced, Error, GivenUp, InvocationError, Unfinished, World};
 
-const KEPT_MAX: usize = 1000; // for each world
-const PRINTED_MAX: usize = 10; // for each function
+const KEPT_MAX: usize = 1000; // failures that are kept for each world
+const PRINTED_MAX: usize = 10; // failures that are printed for each function
 
 /// A failed invocation of one of the test's own functions.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct HandlerFailure {
     pub message: String,
     /// Whether the function was registered with `may_fail`.
     pub may_fail: bool,
-    payload: u64, // a hash, which is the same for retries
+    payload: u64, // a hash of the payload, which is the same in a retry
     reported: bool,
 }
 
@@ -165,7 +165,7 @@ impl Failures {
         };
         self.print(&failure);
         if self.kept.len() == KEPT_MAX {
-            // Drop a failure that does not have to be reported. If there is none, the test fails anyway.
+            // Drop a failure that does not have to be reported. If every kept failure has to be, the test fails anyway.
             let Some(old) = self.kept.iter().position(HandlerFailure::is_settled) else { return };
             self.kept.remove(old);
         }
@@ -180,7 +180,7 @@ impl Failures {
         }
         *printed += 1;
         let kind = match failure.kind.as_str() {
-            "&str" | "alloc::string::String" => String::new(), // these types say nothing
+            "&str" | "alloc::string::String" => String::new(), // the names of these types say nothing about the failure
             kind => format!("{kind}: "),
         };
         eprintln!("mayfly: the handler of function {function} failed with: {kind}{}", failure.message);
@@ -264,7 +264,7 @@ mod tests {
     use super::{Failures, KEPT_MAX};
 
     #[test]
-    fn a_retry_of_a_reported_invocation_is_not_reported_again() {
+    fn failures_of_retries_are_not_reported_again() {
         let mut failures = Failures::default();
         failures.add("reminder", "E", "no stamps".into(), b"1");
         assert_eq!(failures.unreported().len(), 1);

@@ -20,15 +20,15 @@ pub(crate) struct Log {
 
 #[derive(Default)]
 struct Kept {
-    lines: VecDeque<String>, // the last LINES_MAX
+    lines: VecDeque<String>, // the last LINES_MAX lines
     begun: usize,            // number of lines so far
     marks_written: u64,
     marks_read: u64,
 }
 
 impl Log {
-    // Returns the pipe's end that becomes the server's stderr. The thread that reads the pipe ends when the server has
-    // ended and the log is closed.
+    // Creates a pipe and returns its write end, which becomes the server's stderr. The thread that reads the pipe ends
+    // when the server has ended and the log is closed.
     pub fn open(self: &Arc<Log>) -> io::Result<PipeWriter> {
         let (reader, writer) = io::pipe()?;
         *lock(&self.pipe) = Some(writer.try_clone()?);
@@ -90,7 +90,7 @@ impl Log {
         lock(&self.kept).begun
     }
 
-    // Returns the kept lines from `position` on.
+    // Returns those lines from `position` on that are still kept.
     pub fn since(&self, position: usize) -> String {
         self.catch_up();
         let kept = lock(&self.kept);

@@ -85,7 +85,7 @@ impl Process {
     fn ask_to_end(&self) {
         let mut child = self.child();
         if !matches!(child.try_wait(), Ok(None)) {
-            return; // it has ended, and another process can have its id
+            return; // the process has ended, and another process can have its id
         }
         #[cfg(unix)]
         // SAFETY: kill() takes two integers. The id is that of a child that has not been waited for.

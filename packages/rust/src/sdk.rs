@@ -133,7 +133,7 @@ fn to_json(value: &AttributeValue) -> Value {
         AttributeValue::Null(value) => json!({"NULL": value}),
         AttributeValue::S(text) => json!({"S": text}),
         AttributeValue::Ss(texts) => json!({"SS": texts}),
-        // A type from a later SDK. The server refuses it, and names it in the error.
+        // The type is from a later SDK. The server refuses it with an error that names the type.
         other => json!({format!("{other:?}"): null}),
     }
 }

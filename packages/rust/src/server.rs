@@ -37,7 +37,7 @@ pub struct Server {
     pub(crate) shared: Arc<Shared>,
 }
 
-// The part of a server that its worlds use. Worlds can outlive the `Server`, but its process ends with it.
+// The part of a server that its worlds use. Worlds can outlive the `Server`, whose drop ends the process.
 pub(crate) struct Shared {
     pub url: String,
     pub region: String,
@@ -108,7 +108,7 @@ impl Server {
         let outcome = outcome
             .unwrap_or_else(|_| Err(Error::StartTimedOut { after: options.start_timeout, log: log.last() }));
         if outcome.is_err() {
-            process.kill(); // not SIGTERM, which it may ignore
+            process.kill(); // not SIGTERM, which the program may ignore
         }
         let (url, version) = outcome?;
         let process = Some(process);

@@ -39,7 +39,7 @@ pub enum TtlReason {
     WrongType,
     /// More than five years ago, or negative: it never fires.
     TooOld,
-    /// It had passed when the item was written.
+    /// A time that had passed when the item was written.
     BornExpired,
     /// A reason that this version of the crate does not know.
     #[serde(other)]
@@ -119,7 +119,7 @@ pub struct Explanation {
     /// When the item will be deleted. None: never, or at the next [`Ttl::sweep`].
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub expires_at: Option<SystemTime>,
-    /// The explanation, a sentence.
+    /// The explanation as a sentence.
     pub message: String,
 }
 

@@ -3,7 +3,7 @@ use crate::Error;
 /// The version of this crate. The server must have the same major and minor version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-// The value of VERSION in a checkout; building the package sets the version. It accepts every server.
+// The value of VERSION in a checkout, which accepts every server. Building the package sets the version.
 pub(crate) const UNRELEASED: &str = "0.0.0";
 
 // Returns Error::Version unless the crate and the server have the same release. `place` is the server's program or URL.
@@ -24,7 +24,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn the_release_is_the_major_and_minor_version() {
+    fn a_server_is_accepted_if_its_major_and_minor_version_match() {
         for (ours, servers) in [("0.1.0", "0.1.9"), ("1.2.3", "1.2.0"), ("0.0.0", "7.0.0")] {
             assert!(check(ours, servers, "").is_ok(), "{ours} {servers}");
         }

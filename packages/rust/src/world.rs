@@ -28,16 +28,16 @@ pub struct World {
     pub(crate) account: Arc<Account>,
     // Whether the drop prints the server's log and items with a suspect TTL. libtest shows this output for failed tests.
     reports: bool,
-    born_at: usize, // position in the server's log
+    born_at: usize, // position in the server's log at which the world was created
     #[cfg(feature = "aws-sdk")]
     pub(crate) clients: crate::sdk::Clients,
 }
 
-// The account and its server, for control calls. The world shares it with its clock, failpoints and others.
+// The account and its server, for control calls. A world shares its `Account` with its clock, its failpoints and so on.
 pub(crate) struct Account {
     pub number: String,
     pub server: Arc<Shared>,
-    pub function_names: Mutex<BTreeSet<String>>, // the registered ones
+    pub function_names: Mutex<BTreeSet<String>>, // names of registered functions
     pub functions_served: Mutex<Vec<AbortHandle>>, // tasks that serve functions of this process
     pub failures: Mutex<Failures>,
 }
@@ -138,10 +138,11 @@ impl World {
     /// the world. Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the
     /// failures.
     ///
-    /// A drop without `close` panics in that case, and does not wait: functions never receive the remaining records.
+    /// If a world is dropped without `close`, it panics instead of returning the error, and it does not wait: functions
+    /// never receive the remaining records.
     pub async fn close(self) -> Result<(), Error> {
         if !self.account.names().is_empty() {
-            // Fails if the server has ended.
+            // The call fails if the server has ended.
             let body =
                 json!({ "seconds": 0, "settle": "triggers", "settle_seconds": DELIVERY_WAIT.as_secs() });
             let _ = self.account.call("POST", "/clock/advance", body).await;

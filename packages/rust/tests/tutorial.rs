@@ -1,4 +1,4 @@
-//! The examples of docs/tutorial/rust.md. The last test checks that they are the same.
+//! The examples of docs/tutorial/rust.md, run as tests. The last test checks that the page has the same text.
 
 mod shop {
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -240,7 +240,7 @@ mod parallel {
 /// Each block in docs/tutorial/rust.md is one of the modules above, except for its indentation. `package test` names the
 /// page in MAYFLY_TUTORIAL, because it is not part of the crate.
 #[test]
-fn every_example_of_the_tutorial_is_a_test_that_runs() {
+fn every_example_of_the_tutorial_is_run_as_a_test() {
     let Ok(page) = std::env::var("MAYFLY_TUTORIAL") else { return };
     let page = std::fs::read_to_string(page).unwrap();
     let plain = |text: &str| text.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>();
@@ -249,6 +249,6 @@ fn every_example_of_the_tutorial_is_a_test_that_runs() {
         page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert_eq!(blocks.len(), 5);
     for block in blocks {
-        assert!(tests.contains(&plain(block)), "no test has\n{block}");
+        assert!(tests.contains(&plain(block)), "no module contains\n{block}");
     }
 }

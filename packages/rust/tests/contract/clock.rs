@@ -45,7 +45,7 @@ async fn a_clock_can_move_back_only_without_tables() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_clock_can_run_at_a_rate_and_be_real_again() -> Outcome {
+async fn a_clock_can_run_at_a_rate_and_return_to_the_hosts_time() -> Outcome {
     let world = mayfly::world().await?;
     let began = world.clock.freeze().await?;
     world.clock.rate(1_000_000.0).await?;

@@ -21,7 +21,7 @@ async fn an_item_renewed_at_a_failpoint_survives() -> Outcome {
 }
 
 #[tokio::test]
-async fn reached_waits_until_the_failpoint_is_reached_or_released() -> Outcome {
+async fn reached_waits_for_the_expiry_and_returns_an_error_if_the_failpoint_is_released() -> Outcome {
     let world = carts().await?;
     let point = world.failpoint("carts", ("id", "1")).await?;
     let reached = tokio::time::timeout(Duration::from_millis(10), point.reached()).await;

@@ -7,7 +7,7 @@ use mayfly::{Fault, FaultKind};
 use crate::{Outcome, carts};
 
 #[tokio::test]
-async fn a_fault_strikes_as_often_as_its_count_says_and_reports_how_often() -> Outcome {
+async fn a_fault_with_a_count_makes_that_many_operations_fail_and_counts_them() -> Outcome {
     let world = carts().await?;
     let config = aws_sdk_dynamodb::config::Builder::from(world.sdk_config());
     let once = aws_sdk_dynamodb::Client::from_conf(config.retry_config(RetryConfig::disabled()).build());
@@ -28,7 +28,7 @@ async fn a_fault_strikes_as_often_as_its_count_says_and_reports_how_often() -> O
 }
 
 #[tokio::test]
-async fn the_server_accepts_every_member_of_a_rule() -> Outcome {
+async fn the_server_accepts_every_member_of_a_fault_rule() -> Outcome {
     let world = carts().await?;
     let rules = [
         Fault::new(FaultKind::Throttle).exception("ThrottlingException").count(3),

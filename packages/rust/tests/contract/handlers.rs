@@ -19,8 +19,8 @@ async fn panics(event: StreamEvent) -> Result<(), &'static str> {
     panic!("no stamps for {} carts", event.records.len())
 }
 
-/// Makes the table carts call the function reminder, and writes a cart. Without `retries`, the server retries without a
-/// limit.
+/// Makes the stream of the table `carts` call the function `reminder`, and writes a cart. Without `retries`, the server
+/// retries without a limit.
 async fn trigger(world: &World, retries: Option<u64>) -> Outcome {
     let mut trigger = world.trigger("carts", "reminder");
     if let Some(retries) = retries {
@@ -36,7 +36,7 @@ fn handler_error(error: Error) -> HandlerError {
 }
 
 #[tokio::test]
-async fn settle_returns_a_handlers_failure_once_with_records_and_attempts() -> Outcome {
+async fn settle_returns_a_handlers_failure_once_with_its_records_and_attempts() -> Outcome {
     let world = carts().await?;
     world.function("reminder", no_stamps).await?;
     trigger(&world, Some(1)).await?;
@@ -97,7 +97,7 @@ async fn a_failure_fails_settle_even_if_a_retry_succeeds() -> Outcome {
 }
 
 #[tokio::test]
-async fn settle_does_not_wait_for_unlimited_retries() -> Outcome {
+async fn settle_does_not_wait_for_a_batch_that_is_retried_without_a_limit() -> Outcome {
     let world = carts().await?;
     world.function("reminder", no_stamps).await?;
     trigger(&world, None).await?;
@@ -109,7 +109,7 @@ async fn settle_does_not_wait_for_unlimited_retries() -> Outcome {
     let retrying = failed.retrying[0].retrying.as_ref().expect("a batch that is retried");
     assert!(retrying.attempts >= 3, "{retrying:?}");
     assert_eq!((retrying.records, retrying.error.message.as_deref()), (1, Some("no stamps")));
-    // Later retries of the batch are not reported again.
+    // Failures of later retries of the batch are not reported again.
     world.close().await?;
     Ok(())
 }
@@ -140,7 +140,7 @@ async fn a_batch_of_a_function_that_may_fail_is_given_up_without_an_error() -> O
     Ok(())
 }
 
-/// Registers a function reminder that fails. The receiver gets a value at each of its calls.
+/// Registers a function `reminder` that fails. The receiver gets a value at each call of the function.
 async fn called(world: &World) -> Result<mpsc::UnboundedReceiver<()>, Failure> {
     let (say, called) = mpsc::unbounded_channel();
     let reminder = move |_: Value| {
@@ -158,7 +158,7 @@ async fn close_returns_failures_that_no_settle_returned() -> Outcome {
     trigger(&world, Some(1)).await?;
     called.recv().await;
     called.recv().await; // the second call, so the first call's failure is recorded
-    world.clock.advance(HOUR).await?; // does not settle
+    world.clock.advance(HOUR).await?; // an advance that does not settle
     let error = world.close().await.unwrap_err();
     assert!(error.to_string().starts_with("The handler of function reminder failed"), "{error}");
     assert!(handler_error(error).advanced.is_none());
@@ -242,7 +242,7 @@ fn body(request: &[u8]) -> &[u8] {
 }
 
 #[tokio::test]
-async fn a_failure_of_a_function_elsewhere_fails_settle_unless_it_may_fail() -> Outcome {
+async fn a_failure_of_a_function_at_a_url_fails_settle_unless_it_may_fail() -> Outcome {
     for may_fail in [false, true] {
         let world = carts().await?;
         let function = world.function_at("reminder", &function_elsewhere().await?);

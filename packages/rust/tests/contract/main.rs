@@ -29,7 +29,7 @@ type Outcome = Result<(), Failure>;
 const HOUR: Duration = Duration::from_secs(3600);
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// 2031-01-01T00:00:00Z.
+/// Returns 2031-01-01T00:00:00Z.
 fn new_2031() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_924_992_000)
 }

@@ -3,7 +3,7 @@ use mayfly::Error;
 use crate::{HOUR, Outcome, carts, has_cart, new_2031, put_cart, tables};
 
 #[tokio::test]
-async fn a_snapshot_restores_items_and_clock() -> Outcome {
+async fn a_snapshot_restores_the_worlds_items_and_clock() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let snapshot = world.snapshot().await?;

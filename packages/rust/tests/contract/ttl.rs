@@ -10,7 +10,7 @@ use crate::{HOUR, MILLISECOND, Outcome, carts, has_cart, new_2031, put_cart, put
 const MINUTE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
-async fn the_status_counts_pending_items() -> Outcome {
+async fn the_ttl_status_counts_pending_items() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let status = world.ttl("carts").status().await?;
@@ -57,7 +57,7 @@ async fn in_aws_mode_items_are_deleted_late() -> Outcome {
 }
 
 #[tokio::test]
-async fn explain_says_why_an_item_exists_or_not() -> Outcome {
+async fn explain_says_why_an_item_still_exists_or_does_not() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let key = Key::from(json!({"id": {"S": "1"}}));
@@ -101,7 +101,7 @@ async fn an_advance_and_the_status_count_items_whose_ttl_can_never_fire() -> Out
 }
 
 #[tokio::test]
-async fn a_suspect_has_a_table_key_reason_time_and_message() -> Outcome {
+async fn a_ttl_suspect_has_a_table_key_reason_time_and_message() -> Outcome {
     let world = carts().await?;
     put_cart_with(&world, "1", AttributeValue::S("tomorrow".into())).await?;
     let suspects = world.ttl_suspects().await?;

@@ -49,7 +49,7 @@ async fn clients_use_us_east_1_and_the_worlds_account() -> Outcome {
 }
 
 #[tokio::test]
-async fn the_worlds_configuration_creates_other_clients() -> Outcome {
+async fn a_client_created_from_the_worlds_configuration_uses_the_world() -> Outcome {
     let world = carts().await?;
     let client = aws_sdk_dynamodb::Client::new(world.sdk_config());
     assert_eq!(client.list_tables().send().await?.table_names(), ["carts"]);
@@ -88,7 +88,7 @@ async fn dropping_a_world_deletes_its_tables_and_functions() -> Outcome {
     world.function_at("reminder", "http://127.0.0.1:9/").await?;
     let (client, clock) = (world.dynamodb(), world.clock.clone());
     clock.freeze_at(new_2031()).await?;
-    let probe = server.world(); // only its environment is used
+    let probe = server.world(); // the test uses only its environment
     let account = world.account().to_owned();
     drop(world);
     assert!(client.list_tables().send().await?.table_names().is_empty());
