@@ -46,7 +46,7 @@ export class HandlerFailures {
   readonly #all: HandlerFailure[] = [];
   #unraised: HandlerFailure[] = [];
   readonly #mayFail = new Set<string>();
-  /** By function and record, because a retry of the same records is not reported again. */
+  /** The last printed error of each function and record. If a retry fails with the same error, it is not printed again. */
   readonly #printed = new Map<string, string>();
   readonly #raised = new Set<string>();
 
