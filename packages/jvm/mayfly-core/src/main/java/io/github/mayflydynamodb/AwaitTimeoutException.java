@@ -16,7 +16,7 @@ public class AwaitTimeoutException extends ControlException {
     this.changes = List.copyOf(changes);
   }
 
-  /** Returns a copy with {@code more} after the sentence. */
+  /** Returns a copy with {@code more} after the first sentence of the message. */
   AwaitTimeoutException and(String more) {
     return new AwaitTimeoutException(type(), sentence + " " + more, httpStatus(), changes);
   }

@@ -12,11 +12,11 @@ final class Binary {
   private Binary() {}
 
   /**
-   * Returns the program's path. If the caller's path or MAYFLY_BINARY does not exist, that is an error. There is no
-   * fallback.
+   * Returns the program's path. If the caller or MAYFLY_BINARY names a program that does not exist, no other program is
+   * tried.
    *
-   * @param named the caller's path; null: none
-   * @throws MayflyException if the configured program does not exist, or none was found
+   * @param named the caller's path; null: the caller names no program
+   * @throws MayflyException if the configured program does not exist, or no program was found
    */
   static Path find(Path named, Map<String, String> environment, BundledBinary bundled) {
     if (named != null) {

@@ -31,7 +31,7 @@ import java.util.Set;
  * 0.3 s for 21 MB in a JVM that has just started.
  */
 final class BundledBinary {
-  private static final Path SELF = Path.of("/proc/self"); // belongs to this user; the jars are for Linux
+  private static final Path SELF = Path.of("/proc/self"); // belongs to this user; exists, as the jars are for Linux
   private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
 
   private final ClassLoader classes;

@@ -28,7 +28,7 @@ public final class Change {
   /** Whether the service made the change, by TTL. Otherwise, a client made it. */
   public boolean byService() {
     Map<String, Object> identity = Json.object(json.get("userIdentity"));
-    // In Lambda events, the member is in lower case.
+    // In Lambda events, the name of the member begins in lower case.
     return "Service".equals(identity.getOrDefault("Type", identity.get("type")));
   }
 

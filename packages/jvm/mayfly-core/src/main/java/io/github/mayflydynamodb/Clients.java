@@ -20,7 +20,7 @@ import software.amazon.awssdk.retries.api.BackoffStrategy;
 /** A world's SDK clients. Each is built on its first use, and closed with the world. */
 final class Clients implements AutoCloseable {
   private static final ProfileFile NO_PROFILES = ProfileFile.aggregator().build();
-  private static final Duration RETRY_PAUSE_MAX = Duration.ofMillis(10); // the SDK waits a random part of this time
+  private static final Duration RETRY_PAUSE_MAX = Duration.ofMillis(10); // the SDK waits for a random part of this time
 
   private final Control world;
   private final HttpClients http;

@@ -12,17 +12,17 @@ import java.util.function.Supplier;
 /**
  * Calls the control API, {@code /_mayfly/…}, for one account. Requests and responses are JSON.
  *
- * @param process the server's process; null: an existing server
+ * @param process the server's process; null: the server is an existing one
  */
 record Control(URI url, String account, String region, ServerProcess process) {
-  /** Longer than the server's own limit for calls that wait, which is 600 s. */
+  /** The time limit of a call. It is longer than the server's own limit for calls that wait, which is 600 s. */
   static final Duration TIMEOUT = Duration.ofSeconds(660);
 
   /**
    * Makes a call and returns the response's members.
    *
    * @param path the part after {@code /_mayfly}, such as {@code /clock}
-   * @param body null: no body
+   * @param body the request's members; null: the request has no body
    * @throws ControlException if the server refuses the call
    * @throws MayflyException if the server does not answer
    */
@@ -59,7 +59,7 @@ record Control(URI url, String account, String region, ServerProcess process) {
         method + " /2015-03-31" + path, () -> Http.send(method, target, headers, Json.print(body), TIMEOUT));
   }
 
-  /** Makes a call. If it gets no response, the exception says how the server died, if it has. */
+  /** Makes a call. If it gets no response because the server has died, the exception says how the server died. */
   private Http.Answer explained(String request, Supplier<Http.Answer> call) {
     try {
       return call.get();
@@ -86,7 +86,7 @@ record Control(URI url, String account, String region, ServerProcess process) {
     return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  /** Returns the response's members, or throws if it is an error. */
+  /** Returns the response's members, or throws if the response is an error. */
   static Map<String, Object> members(Http.Answer answer) {
     Map<String, Object> members = Json.parseObject(answer.body());
     if (answer.status() < 300) {

@@ -21,7 +21,7 @@ public record Explanation(Reason reason, Optional<Instant> expiresAt, String mes
     NOT_DUE,
     /** The item has expired, but the mode is aws. It is deleted at {@code expiresAt}. */
     DELAYED,
-    /** The item was deleted because of its TTL. The server remembers the last 1,000 of a table. */
+    /** The item was deleted because of its TTL. The server remembers the last 1,000 such items of a table. */
     EXPIRED,
     /** The item's TTL had passed when it was written, so it was deleted immediately. */
     BORN_EXPIRED,

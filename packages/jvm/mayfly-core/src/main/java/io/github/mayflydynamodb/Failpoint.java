@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Stops the expiry of an item just before its deletion, so that a test can write the item. An advance blocks at the
- * failpoint until it is released, so call it in another thread.
+ * failpoint until the failpoint is released, so run the advance in another thread.
  */
 public final class Failpoint implements AutoCloseable {
   private static final long POLL_NANOS = 1_000_000;
@@ -21,7 +21,7 @@ public final class Failpoint implements AutoCloseable {
     control.call("PUT", "/failpoints", body);
   }
 
-  /** Whether the item's expiry has reached the failpoint and is blocked there. */
+  /** Whether the item's expiry has reached the failpoint and is blocked by it. */
   public boolean isWaiting() {
     return Json.objects(control.call("GET", "/failpoints", null).get("failpoints")).stream()
         .anyMatch(

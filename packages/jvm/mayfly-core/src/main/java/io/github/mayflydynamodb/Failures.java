@@ -24,7 +24,7 @@ final class Failures {
 
   private final List<HandlerFailure> all = new ArrayList<>();
   private final Set<String> mayFail = new HashSet<>();
-  // By function and record, because a retry of the same records is not reported again.
+  // The last printed error of each function and record. If a retry fails with the same error, it is not printed again.
   private final Map<String, String> printed = new HashMap<>();
   private final Set<String> thrown = new HashSet<>();
   private List<HandlerFailure> unthrown = new ArrayList<>();
@@ -64,10 +64,10 @@ final class Failures {
   }
 
   /**
-   * Returns the exception to throw now, if any, for calls that failed since the last one and for failures that a settle
-   * found.
+   * Returns the exception to throw now, if any, for calls that failed since the last exception and for failures that a
+   * settle found.
    *
-   * @param settled the result of the settle; null: there was none
+   * @param settled the result of the settle; null: no settle was made
    */
   synchronized Optional<HandlerException> take(Advanced settled) {
     List<HandlerFailure> failures =
@@ -98,7 +98,7 @@ final class Failures {
     return error -> seen.add(text(error));
   }
 
-  /** Records that the server gave up or is still retrying. */
+  /** The batches of a mapping that ended the same way, merged: the server gave them up, or is still retrying them. */
   private record Stuck(String function, String table, String condition, long records, long attempts, FunctionError error) {
     private static final String RETRYING = "";
 

@@ -27,8 +27,8 @@ final class Http {
   /**
    * Sends a request.
    *
-   * @param body null: no body
-   * @throws MayflyException if no response arrives in time; its message has no period at the end
+   * @param body the request's body; null: the request has no body
+   * @throws MayflyException if no response arrives in time; the exception's message has no period at the end
    */
   static Answer send(String method, URI url, Map<String, String> headers, String body, Duration timeout) {
     try {

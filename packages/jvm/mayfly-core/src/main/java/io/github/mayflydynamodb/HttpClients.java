@@ -14,7 +14,7 @@ import software.amazon.awssdk.utils.AttributeMap;
  * connection pool and no threads. As in the SDK itself, the class path determines the implementation.
  */
 final class HttpClients implements AutoCloseable {
-  /** High, because parallel tests share a client. */
+  /** The limit is high, because parallel tests share a client. */
   private static final int CONNECTIONS_MAX = 1_000;
 
   private SdkHttpClient sync;
@@ -61,7 +61,7 @@ final class HttpClients implements AutoCloseable {
       sync.close();
     }
     if (async != null) {
-      // In the background, because Netty waits two seconds for new work before it shuts down.
+      // The client is closed in the background, because Netty waits two seconds for new work before it shuts down.
       Daemon.start("mayfly closes a client", async::close);
     }
   }

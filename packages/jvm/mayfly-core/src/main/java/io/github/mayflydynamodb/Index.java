@@ -12,7 +12,7 @@ import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
  */
 public final class Index {
   private final String name;
-  private final Attribute key; // null: not set
+  private final Attribute key; // null: key() was not called
   private final Attribute sort; // null: no sort key
   private final Projection projection;
   private final boolean local;

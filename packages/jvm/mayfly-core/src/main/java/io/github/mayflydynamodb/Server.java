@@ -86,7 +86,7 @@ public final class Server implements AutoCloseable {
         return uri;
       }
     } catch (IllegalArgumentException malformed) {
-      // Reported below.
+      // The error is thrown below.
     }
     throw new MayflyException(by + " must be a URL such as http://127.0.0.1:8000, got \"" + url + "\".");
   }

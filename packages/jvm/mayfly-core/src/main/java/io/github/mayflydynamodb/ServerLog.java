@@ -22,7 +22,8 @@ final class ServerLog {
 
   private final ArrayDeque<String> lines = new ArrayDeque<>(); // guarded by this
   private long written; // guarded by this
-  private final ArrayDeque<CountDownLatch> marks = new ArrayDeque<>(); // in the pipe, oldest first; guarded by this
+  // One latch for each mark in the pipe, oldest first; guarded by this.
+  private final ArrayDeque<CountDownLatch> marks = new ArrayDeque<>();
 
   private final Object marking = new Object(); // keeps `marks` in the pipe's order; locked before this
   private OutputStream pipe = OutputStream.nullOutputStream(); // guarded by marking
@@ -52,7 +53,7 @@ final class ServerLog {
       try {
         pipe.close();
       } catch (IOException failed) {
-        // It is closed anyway.
+        // The pipe is closed even if close() throws.
       }
     }
   }
@@ -114,7 +115,7 @@ final class ServerLog {
     }
   }
 
-  /** Returns the lines after a mark that are still kept. */
+  /** Returns those lines after a mark that are still kept. */
   String since(long mark) {
     catchUp();
     synchronized (this) {

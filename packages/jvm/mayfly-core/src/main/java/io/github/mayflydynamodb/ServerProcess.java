@@ -105,7 +105,7 @@ final class ServerProcess {
     }
   }
 
-  /** Returns an exception for a failed start: "mayfly exited with status 1 before it was ready.", and the log. */
+  /** Returns an exception for a failed start: "mayfly exited with status 1 before it was ready.", followed by the log. */
   MayflyException died() {
     awaitLastWords();
     if (process.isAlive()) {

@@ -80,7 +80,7 @@ public final class Wanted {
     return timeout;
   }
 
-  /** Whether earlier changes count only by default, so that an await on a table without a stream can ignore them. */
+  /** Whether the default start applies, so that an await on a table without a stream can ignore earlier changes. */
   boolean looksBackIfItCan() {
     return Instant.EPOCH.equals(since);
   }

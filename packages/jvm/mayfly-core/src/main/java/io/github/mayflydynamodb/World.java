@@ -28,7 +28,7 @@ public final class World implements AutoCloseable {
   static final String SECRET = "mayfly";
   private static final Duration AWAIT_MARGIN = Duration.ofSeconds(30);
   private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(30);
-  /** How long the end of a test waits for functions. */
+  /** How long the end of a test waits for functions to process the remaining records. */
   private static final Duration DELIVERY_TIMEOUT = Duration.ofSeconds(2);
 
   private final Server server;
@@ -140,7 +140,7 @@ public final class World implements AutoCloseable {
     return settle(SETTLE_TIMEOUT);
   }
 
-  /** Like {@link #settle()} with another time limit, in real time; at most ten minutes. */
+  /** Like {@link #settle()}, but with another time limit, in real time; at most ten minutes. */
   public Advanced settle(Duration atMost) {
     return clock.settle(atMost);
   }
@@ -163,8 +163,8 @@ public final class World implements AutoCloseable {
   /**
    * Waits for a change of an item, and returns it.
    *
-   * @throws AwaitTimeoutException if no such change happens in time; it lists the item's other changes, and says why
-   *     the item can never expire, if that is the case
+   * @throws AwaitTimeoutException if no such change happens in time; it lists the item's other changes and, if the item
+   *     can never expire, says why
    */
   public Change await(String table, Map<String, ?> key, Wanted wanted) {
     try {
@@ -237,7 +237,7 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Registers a function that runs at a URL, for event source mappings and Invoke. They send it the event as a POST.
+   * Registers a function that runs at a URL, for event source mappings and Invoke, which send the event as a POST.
    */
   public void function(String name, URI url) {
     function(name, url, FunctionOptions.defaults());
@@ -403,8 +403,8 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Delivers the remaining records to functions, empties the account, stops the functions and closes the clients. It
-   * does all of this even if a function has failed or the server no longer answers.
+   * Delivers the remaining records to functions, empties the account, stops the functions and closes the clients. No
+   * step is skipped if a function has failed or the server no longer answers.
    *
    * @throws HandlerException if a function failed unexpectedly, and no earlier call threw the failure
    */

@@ -43,7 +43,7 @@ class AnswersTest {
   }
 
   @Test
-  void missing_members_are_empty() {
+  void members_that_a_response_lacks_are_empty() {
     Advanced advanced =
         Advanced.of(Json.parseObject("{\"now\":\"2031-01-01T00:00:00Z\",\"expired\":0,\"tables\":{}}"));
     assertEquals(Map.of(), advanced.never());
@@ -53,7 +53,7 @@ class AnswersTest {
   }
 
   @Test
-  void suspects_have_their_table_and_key() {
+  void TTL_suspects_have_their_table_and_key() {
     List<TtlSuspect> suspects =
         TtlStatus.suspects(
             "carts",

@@ -75,7 +75,7 @@ class AwaitTest extends Fixture {
   }
 
   @Test
-  void without_a_stream_only_changes_after_the_call_count() {
+  void on_a_table_without_a_stream_an_await_sees_only_changes_after_the_call() {
     clock.freeze(START);
     createCarts(false);
     putCart("1", START.plusSeconds(3600));

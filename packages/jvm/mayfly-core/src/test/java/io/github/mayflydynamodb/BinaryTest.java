@@ -44,7 +44,7 @@ class BinaryTest {
   }
 
   @Test
-  void has_no_fallback_if_a_configured_program_is_missing() {
+  void fails_without_trying_another_program_if_a_configured_program_is_missing() {
     Path missing = directory.resolve("missing");
     Map<String, String> path = Map.of("PATH", onPath.getParent().toString());
     assertEquals(
@@ -140,7 +140,7 @@ class BinaryTest {
   }
 
   @Test
-  void names_platforms_as_the_jars_do() {
+  void uses_the_platform_names_of_the_jars() {
     assertEquals("linux-x86_64", Platform.name("Linux", "amd64"));
     assertEquals("linux-aarch64", Platform.name("Linux", "aarch64"));
     assertEquals("macos-aarch64", Platform.name("Mac OS X", "aarch64"));

@@ -74,7 +74,7 @@ class ClockTest extends Fixture {
     Advanced advanced = clock.advance(Duration.ofHours(25), SETTLE, AGE_STREAMS);
     assertTrue(advanced.settled());
     assertEquals(0, advanced.unfinished().size());
-    // The INSERT record is older than a day now, so it is trimmed.
+    // The INSERT record is now older than a day, so it was trimmed.
     assertEquals(
         Change.Event.REMOVE, world.await("carts", Map.of("id", "1"), Wanted.change().within(Duration.ZERO)).event());
   }
@@ -93,7 +93,7 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void a_clock_can_run_at_a_rate_and_be_real_again() {
+  void a_clock_can_run_at_a_rate_and_return_to_the_hosts_time() {
     Instant before = clock.rate(1_000_000).now();
     // One millisecond of the host's clock is a quarter of an hour.
     Await.until(() -> Duration.between(before, clock.instant()).toMinutes() >= 15);

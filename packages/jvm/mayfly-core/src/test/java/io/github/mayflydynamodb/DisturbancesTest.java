@@ -23,7 +23,7 @@ import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExcee
 @DisplayName("Faults and failpoints")
 class DisturbancesTest extends Fixture {
   @Test
-  void a_fault_strikes_as_often_as_its_count_says_and_reports_how_often() {
+  void a_fault_with_a_count_makes_that_many_operations_fail_and_counts_them() {
     createCarts();
     world.faults(Fault.throttle().operation("PutItem").table("carts").count(1));
     try (DynamoDbClient once = withoutRetries()) {
@@ -39,7 +39,7 @@ class DisturbancesTest extends Fixture {
   }
 
   @Test
-  void the_SDK_retries_after_a_fault_as_on_AWS() {
+  void the_SDK_retries_an_operation_that_a_fault_made_fail() {
     createCarts();
     world.faults(Fault.internalServerError().count(1));
     putCart("1", START.plusSeconds(60));

@@ -50,7 +50,7 @@ class HandlerTest {
   }
 
   @Test
-  void settle_throws_a_failure_once_with_the_batches_given_up() {
+  void settle_throws_a_failure_once_with_the_batches_that_were_given_up() {
     carts(FAILS, ONCE, OPTIONS);
     put("1");
     HandlerException thrown = assertThrows(HandlerException.class, world::settle);
@@ -98,7 +98,7 @@ class HandlerTest {
 
   @Test
   @Timeout(300) // shorter than the time limit of the settle
-  void settle_does_not_wait_for_unlimited_retries() {
+  void settle_does_not_wait_for_a_batch_that_is_retried_without_a_limit() {
     carts(FAILS, Map.of(), OPTIONS);
     put("1");
     HandlerException thrown = assertThrows(HandlerException.class, () -> world.settle(Duration.ofMinutes(10)));
@@ -213,7 +213,7 @@ class HandlerTest {
   }
 
   @Test
-  void settle_throws_failures_of_a_function_elsewhere_unless_it_may_fail() throws IOException {
+  void settle_throws_failures_of_a_function_at_a_URL_unless_it_may_fail() throws IOException {
     HttpServer elsewhere = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     elsewhere.createContext(
         "/",

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("JSON")
 class JsonTest {
   @Test
-  void printed_values_are_read_back_unchanged() {
+  void values_are_unchanged_after_printing_and_reading() {
     Map<String, Object> all = new TreeMap<>();
     all.put("a", Arrays.asList(1L, -2.5, "\"<\u00e4\n>", true, null));
     all.put("b", Map.of("c", List.of(), "d", Map.of()));
@@ -22,7 +22,7 @@ class JsonTest {
   }
 
   @Test
-  void other_numbers_sets_and_objects_can_be_printed() {
+  void numbers_sets_and_objects_of_other_classes_can_be_printed() {
     assertEquals("[1.50,3]", Json.print(List.of(new BigDecimal("1.50"), (short) 3)));
     assertEquals("{\"a\":[1],\"b\":\"PT1H\"}", Json.print(new TreeMap<>(Map.of("a", Set.of(1), "b", java.time.Duration.ofHours(1)))));
     assertEquals("null", Json.print(null));

@@ -33,7 +33,7 @@ class ServerTest {
   }
 
   @Test
-  void the_package_has_the_version_it_was_built_with() {
+  void the_package_reports_the_version_that_it_was_built_with() {
     assertEquals(System.getProperty("mayfly.test.version"), Server.packageVersion());
   }
 
@@ -50,7 +50,7 @@ class ServerTest {
   }
 
   @Test
-  void the_log_can_be_read_from_a_position() {
+  void a_servers_log_can_be_read_from_a_position() {
     try (Server server = Server.start(OPTIONS.arguments("--log-level", "debug"));
         World world = server.world()) {
       Await.until(() -> server.log().contains("GET /_mayfly/health"));

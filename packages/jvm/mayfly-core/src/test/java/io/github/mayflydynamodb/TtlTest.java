@@ -16,7 +16,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 class TtlTest extends Fixture {
   @Test
-  void the_status_counts_pending_and_expired_items() {
+  void the_TTL_status_counts_pending_and_expired_items() {
     createCarts();
     putCart("1", START.plusSeconds(60));
     putCart("2", START.plusSeconds(3600));
@@ -77,7 +77,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void explain_says_why_an_item_exists_or_not() {
+  void explain_says_why_an_item_still_exists_or_does_not() {
     createCarts();
     putCart("1", START.plusSeconds(60));
     Explanation waits = world.explain("carts", Map.of("id", "1"));

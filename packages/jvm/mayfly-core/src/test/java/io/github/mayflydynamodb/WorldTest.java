@@ -30,7 +30,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void clients_use_the_world_and_are_created_once() {
+  void clients_use_the_world_and_each_is_created_only_once() {
     createCarts();
     assertSame(world.dynamoDb(), world.dynamoDb());
     assertEquals(List.of("carts"), world.dynamoDbAsync().listTables().join().tableNames());
@@ -63,7 +63,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void a_closed_world_is_empty() {
+  void closing_a_world_empties_its_account() {
     try (World sameAccount = SERVER.world(world.account(), "us-east-1")) {
       createCarts();
       world.close();
@@ -94,7 +94,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void a_snapshot_restores_items_and_clock() {
+  void a_snapshot_restores_the_worlds_items_and_clock() {
     createCarts();
     putCart("1", START.plusSeconds(3600));
     Snapshot snapshot = world.snapshot();

@@ -3,7 +3,7 @@ package io.github.mayflydynamodb.junit5;
 import io.github.mayflydynamodb.World;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A world in the store of its test or class, with which JUnit closes it. */
+/** A world in the store of its test or class. JUnit closes the world together with the store. */
 @SuppressWarnings("deprecation") // JUnit before 5.13 closes only CloseableResources.
 record KeptWorld(World world) implements ExtensionContext.Store.CloseableResource, AutoCloseable {
   /** The key in the store. It distinguishes the world of a test from the world of its class. */

@@ -41,7 +41,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
  * and printed to stderr.
  */
 public final class MayflyExtension implements ParameterResolver, BeforeEachCallback, AfterEachCallback {
-  /** By class name, because some of these classes may be missing from the class path. */
+  /** The keys are class names, because some of these classes may be missing from the class path. */
   private static final Map<String, Function<World, Object>> PARAMETERS =
       Map.of(
           "io.github.mayflydynamodb.World", world -> world,
@@ -55,8 +55,8 @@ public final class MayflyExtension implements ParameterResolver, BeforeEachCallb
           "software.amazon.awssdk.enhanced.dynamodb.DynamoDbEnhancedAsyncClient",
               world -> EnhancedClients.asyncOf(world));
 
-  private final ServerOptions options; // null: those of the configuration
-  private final WorldPer worldPer; // null: that of the annotation
+  private final ServerOptions options; // null: the configuration's options apply
+  private final WorldPer worldPer; // null: the annotation's scope applies
 
   /** Takes the options from the configuration, and the scope of worlds from {@link MayflyTest}. */
   public MayflyExtension() {

@@ -2,11 +2,11 @@ package io.github.mayflydynamodb.junit5;
 
 /** Which tests share a world. */
 public enum WorldPer {
-  /** None: each test has its own world. */
+  /** Each test has its own world. */
   TEST,
   /**
-   * The tests of a class and of its nested classes. The world also exists in their constructors, {@code @BeforeAll} and
-   * {@code @AfterAll} methods.
+   * The tests of a class and of its nested classes share a world. It also exists in their constructors,
+   * {@code @BeforeAll} and {@code @AfterAll} methods.
    */
   CLASS
 }

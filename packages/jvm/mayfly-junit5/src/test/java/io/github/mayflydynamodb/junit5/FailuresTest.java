@@ -189,7 +189,7 @@ class FailuresTest {
   }
 
   @Test
-  void BeforeAll_cannot_use_the_world_of_a_test() {
+  void a_BeforeAll_method_cannot_use_the_world_of_a_test() {
     assertEquals(
         "The world of a test does not exist in a constructor, @BeforeAll or @AfterAll: take it as a parameter of the"
             + " test or of @BeforeEach, or share one with @MayflyTest(world = WorldPer.CLASS).",

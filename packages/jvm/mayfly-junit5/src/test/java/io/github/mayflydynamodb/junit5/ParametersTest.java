@@ -72,7 +72,7 @@ class ParametersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"a", "b"})
-  void parameters_of_other_extensions_can_be_mixed_in(String text, World world) {
+  void a_test_can_also_have_parameters_of_other_extensions(String text, World world) {
     assertEquals(1, text.length());
     assertSame(before, world);
   }

@@ -22,7 +22,7 @@ class RegisteredExtensionTest {
   }
 
   @Test
-  void options_start_a_separate_server(World world, Server server) {
+  void an_extension_with_options_starts_a_separate_server(World world, Server server) {
     var shards = (List<?>) world.control("GET", "/streams/carts/shards", null).get("shards");
     assertEquals(4, shards.size());
     assertSame(world.server(), server);

@@ -21,8 +21,8 @@ import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
 /**
  * Gives each application context a {@link World}, its clients, and its clock as the {@link java.time.Clock} bean. The
- * server is the one of a {@link MayflyConnectionDetails} bean, the one at {@code mayfly.url} or {@code MAYFLY_URL}, or
- * one that is started for all contexts of the JVM, in this order.
+ * server is the first that exists of these: the server of a {@link MayflyConnectionDetails} bean, the server at {@code
+ * mayfly.url} or {@code MAYFLY_URL}. Otherwise, one server is started for all contexts of the JVM.
  */
 @AutoConfiguration
 @ConditionalOnProperty(prefix = "mayfly", name = "enabled", matchIfMissing = true)
@@ -39,7 +39,7 @@ public class MayflyAutoConfiguration {
     return new BeginsAgain(world, properties.restore());
   }
 
-  @Bean(destroyMethod = "") // It ends with the JVM.
+  @Bean(destroyMethod = "") // The server ends with the JVM.
   @ConditionalOnMissingBean
   Server mayflyServer(MayflyProperties properties, ObjectProvider<MayflyConnectionDetails> details) {
     MayflyConnectionDetails running = details.getIfAvailable();
@@ -69,7 +69,7 @@ public class MayflyAutoConfiguration {
 
   @Bean(destroyMethod = "")
   @ConditionalOnMissingBean
-  @Lazy // It needs an asynchronous HTTP client on the class path.
+  @Lazy // The bean needs an asynchronous HTTP client on the class path.
   DynamoDbAsyncClient mayflyDynamoDbAsyncClient(World world) {
     return world.dynamoDbAsync();
   }

@@ -13,7 +13,7 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
 /**
- * Replaces the application's own clients and clock by those of the world, under the same names, so that no test calls
+ * Replaces the application's own clients and clock with those of the world, under the same names, so that no test calls
  * AWS by mistake and the program uses the world's time. The application's own beans are not created.
  */
 class ReplaceOwnBeans implements BeanDefinitionRegistryPostProcessor {
@@ -52,7 +52,7 @@ class ReplaceOwnBeans implements BeanDefinitionRegistryPostProcessor {
       worlds.setInstanceSupplier(() -> ofWorld.apply(beans.getBean(World.class)));
       worlds.setPrimary(own.isPrimary());
       worlds.setLazyInit(true);
-      worlds.setDestroyMethodName(""); // the world closes it
+      worlds.setDestroyMethodName(""); // the world closes its clients
       registry.removeBeanDefinition(name);
       registry.registerBeanDefinition(name, worlds);
     }
@@ -60,6 +60,6 @@ class ReplaceOwnBeans implements BeanDefinitionRegistryPostProcessor {
 
   @Override
   public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-    // Nothing to do: only bean definitions change.
+    // Only bean definitions change, and they have changed already.
   }
 }

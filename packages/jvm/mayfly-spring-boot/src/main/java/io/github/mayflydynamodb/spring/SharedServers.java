@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Keeps one server for all contexts of the JVM with the same options. It ends with the JVM, because Spring keeps
+ * Keeps one server for all contexts of the JVM with the same options. The server ends with the JVM, because Spring keeps
  * contexts until then. A server that has died is replaced when the next context is created.
  */
 final class SharedServers {

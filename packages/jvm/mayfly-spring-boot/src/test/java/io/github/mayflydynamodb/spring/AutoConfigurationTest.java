@@ -22,7 +22,7 @@ class AutoConfigurationTest {
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(MayflyAutoConfiguration.class));
 
   @Test
-  void contexts_share_a_server_and_each_has_its_own_world() {
+  void contexts_share_a_server_and_each_context_has_its_own_world() {
     runner.run(
         one ->
             runner.run(
@@ -45,14 +45,14 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void mayfly_can_be_disabled() {
+  void a_property_disables_all_beans_of_Mayfly() {
     runner
         .withPropertyValues("mayfly.enabled=false")
         .run(context -> assertThat(context).doesNotHaveBean(World.class).doesNotHaveBean(DynamoDbClient.class));
   }
 
   @Test
-  void arguments_start_a_separate_server() {
+  void a_context_with_other_arguments_gets_a_separate_server() {
     runner
         .withPropertyValues("mayfly.arguments=--clock,frozen")
         .run(
@@ -62,7 +62,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void replacing_the_applications_beans_can_be_disabled() {
+  void a_property_keeps_the_applications_own_beans() {
     runner
         .withUserConfiguration(OwnClock.class)
         .withPropertyValues("mayfly.replace=false")
@@ -83,7 +83,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void connection_details_select_an_existing_server() {
+  void a_connection_details_bean_selects_an_existing_server() {
     try (Server running = Server.start(ServerOptions.defaults().arguments("--clock", "frozen"))) {
       runner
           .withBean(MayflyConnectionDetails.class, () -> running::url)

@@ -13,7 +13,7 @@ import org.testcontainers.containers.wait.strategy.HttpWaitStrategy;
 import org.testcontainers.containers.wait.strategy.WaitStrategy;
 import org.testcontainers.utility.DockerImageName;
 
-/** Tests of the container's settings, which need no container engine. */
+/** Tests the container's settings. The tests need no container engine. */
 class MayflyContainerTest {
   /** Exposes protected members of GenericContainer, and returns a fake address. */
   private static final class Shown extends MayflyContainer {
@@ -33,14 +33,14 @@ class MayflyContainerTest {
   }
 
   @Test
-  void the_image_has_the_packages_version_by_default() {
+  void the_default_image_has_the_packages_version() {
     try (MayflyContainer container = new MayflyContainer()) {
       assertEquals("mayfly:" + Server.packageVersion(), image(container));
     }
   }
 
   @Test
-  void port_8000_is_exposed_and_a_million_accounts_are_allowed() {
+  void a_container_exposes_port_8000_and_allows_a_million_accounts() {
     try (MayflyContainer container = new MayflyContainer("mayfly:1")) {
       assertEquals(List.of(8000), container.getExposedPorts());
       assertEquals("1000000", container.getEnvMap().get("MAYFLY_ACCOUNTS_MAX"));
@@ -57,7 +57,7 @@ class MayflyContainerTest {
   }
 
   @Test
-  void the_URL_has_the_host_and_the_mapped_port() {
+  void a_containers_URL_has_the_host_and_the_mapped_port() {
     try (Shown container = new Shown()) {
       assertEquals(URI.create("http://localhost:48000"), container.url());
     }
