@@ -1,4 +1,4 @@
-// For an account without tables: sample data, and code that connects a program.
+// The card of an account without tables. It offers sample data, and code that connects a program.
 import { button, choice, copy, element, fill } from "./elements.js";
 import { create_table, enable_ttl } from "./create_table.js";
 import { dynamodb, now, world } from "./server.js";
@@ -147,7 +147,7 @@ export function nothing_here() {
   );
 }
 
-/** A sample item. Its TTL is up to a week away; one has a TTL in milliseconds, a common error. @param {number} at */
+/** A sample item. Its TTL is up to a week away. One item has a TTL in milliseconds, a common error. @param {number} at */
 function sample_item(at) {
   const seconds = Math.floor(now() / 1000) + Math.round(600 * 1.17 ** at);
   return {
@@ -160,7 +160,7 @@ function sample_item(at) {
   };
 }
 
-/** A table with a stream and TTL, and items that expire in ten minutes to a few days. */
+/** Creates a table with a stream and TTL, and items that expire in ten minutes to a few days. */
 async function add_sample() {
   await dynamodb("CreateTable", {
     TableName: sample_name,

@@ -306,7 +306,7 @@ export function sized(bytes) {
   return (bytes < 10 ? bytes.toFixed(1) : Math.round(bytes)) + " " + units[at];
 }
 
-/** "2031-01-01 00:00:00", in UTC like all times here. @param {number} ms */
+/** A time as text: "2031-01-01 00:00:00". All times in the console are UTC. @param {number} ms */
 export function moment(ms) {
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return "?";
@@ -314,7 +314,7 @@ export function moment(ms) {
   return day + " " + time.slice(0, ms % 1000 ? 12 : 8);
 }
 
-/** "in 3 h", "2 d ago", "now". @param {number} ms */
+/** A span from now as text: "in 3 h", "2 d ago", "now". @param {number} ms */
 export function spanned(ms) {
   const units = /** @type {[number, string][]} */ ([
     [86400e3 * 365, "y"],

@@ -26,7 +26,7 @@ const sample_event = () => ({
   ],
 });
 
-/** A function's error as text: those of status, type and message that it has. @param {any} failure */
+/** A function's error as text: its status, type and message. Any of them can be missing. @param {any} failure */
 export const failure_text = ({ status, error, type, message }) =>
   [status || "no answer", error, [type, message].filter(Boolean).join(": ")].filter(Boolean).join(" ");
 

@@ -25,7 +25,7 @@ function keys_first(item, keys) {
   return Object.fromEntries(names.map((name) => [name, item[name]]));
 }
 
-/** The reasons that explain gives if an item has the TTL attribute but never expires. */
+/** The reasons in the response to `explain` for an item that has the TTL attribute but never expires. */
 const never_reasons = ["milliseconds", "not_a_number", "too_old"];
 
 /** @param {string} table @param {Item} key */

@@ -17,7 +17,7 @@ export function parse(text) {
   return samples;
 }
 
-/** For each table: the numbers of items, of bytes, and of items that will expire. @param {Sample[]} samples @param {string} account @param {string} region */
+/** The numbers of items, of bytes, and of items that will expire, for each table. @param {Sample[]} samples @param {string} account @param {string} region */
 export function sizes(samples, account, region) {
   /** @type {Map<string, { items: number, bytes: number, pending: number }>} */
   const tables = new Map();

@@ -19,7 +19,7 @@ const by_id = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document
 const main = by_id("main");
 let shown = new AbortController();
 
-/** @param {boolean} [moved] the user chose another pane */
+/** @param {boolean} [moved] whether the user chose another pane */
 async function show(moved) {
   shown.abort();
   shown = new AbortController();
@@ -47,7 +47,7 @@ async function show(moved) {
   const place = element("div", {});
   try {
     const drawn = panes[pane].show(place, path, signal);
-    // A quick pane replaces the old one in a single step; a slow one is shown while it is being drawn.
+    // A pane that draws quickly replaces the old pane in a single step. A slow pane is shown while it is being drawn.
     await Promise.race([drawn, new Promise((resolve) => setTimeout(resolve, 150))]);
     if (signal.aborted) return;
     fill(main, place);
@@ -129,7 +129,7 @@ events.addEventListener("world", () => {
 
 // --- a server that requires signatures
 
-/** After "declined" the page does not ask again, but the bar offers it. */
+/** After "declined", the page does not ask for a key again, but the bar has a button for it. */
 let locked = /** @type {"" | "asked" | "declined"} */ ("");
 events.addEventListener("locked", (event) => {
   if (!locked) ask_for_key(/** @type {CustomEvent} */ (event).detail);

@@ -65,7 +65,7 @@ export class Placeholders {
   }
 }
 
-/** A comparison with up to two values. @param {[string, string][]} offered @param {string | null} type null: the user chooses it @param {string} about */
+/** The fields of a comparison with up to two values. @param {[string, string][]} offered @param {string | null} type null: the user chooses it @param {string} about */
 function comparison_form(offered, type, about) {
   const kind = type ? null : select(["S", "N", "B", "BOOL", "NULL"], "S", { "aria-label": "Type of " + about });
   const first = element("input", {

@@ -194,7 +194,7 @@ async function controlled(method, path, body, signal) {
   return ask(method, "/_mayfly" + path, headers, printed(body), signal);
 }
 
-/** Learns the server's version and default region. */
+/** Asks the server for its version and default region. */
 export async function greet() {
   const index = await (await ask("GET", "/_mayfly/", {}, "")).json();
   world.version = index.version;
@@ -213,7 +213,7 @@ const errors_of_faults = {
 };
 
 /**
- * The fault rule that made an operation fail: one that has struck and matches the error, the operation and the table.
+ * The fault rule that made an operation fail: a rule that has been applied and matches the error, the operation and the table.
  * @param {ServerError} error @param {string} operation @param {any} input
  */
 async function fault_behind(error, operation, input) {
@@ -263,7 +263,7 @@ export async function lambda(method, path, body) {
 }
 
 /**
- * Server-sent events, until `signal`. (An EventSource cannot send the headers that name the account.)
+ * Reads server-sent events until `signal` is aborted. (An EventSource cannot send the headers that name the account.)
  * @param {string} path @param {(event: string, data: any) => void} take @param {() => void} opened @param {AbortSignal} signal
  */
 export async function follow(path, take, opened, signal) {

@@ -4,7 +4,7 @@ import { dynamodb, streams } from "./server.js";
 const records_at_once = 200,
   shards_max = 200;
 
-/** Sequence numbers are decimal, of up to 40 digits. @param {string} a @param {string} b */
+/** Compares sequence numbers, which are decimal and have up to 40 digits. @param {string} a @param {string} b */
 const before = (a, b) => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 
 /** @typedef {{ iterator: string | undefined, records: any[], idle: boolean }} Shard `idle`: the last request returned no records */
@@ -19,7 +19,7 @@ export class StreamReader {
     this.arn = "";
   }
 
-  /** Opens the stream; false: the table has no stream. */
+  /** Opens the stream. Returns false if the table has no stream. */
   async open() {
     const { Table } = await dynamodb("DescribeTable", { TableName: this.table }, this.signal);
     this.arn = Table.LatestStreamArn ?? "";
@@ -27,7 +27,7 @@ export class StreamReader {
   }
 
   /**
-   * The next records, at most `most`; none at the current end of the stream.
+   * Returns the next records, at most `most`. Returns an empty list at the current end of the stream.
    * @param {number} most
    */
   async next(most) {

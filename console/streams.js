@@ -119,7 +119,7 @@ async function live(place, wanted, signal) {
     "Nothing has changed since you opened this. Write an item or advance the clock. ",
     "“From the oldest” shows the records that the stream already has.",
   );
-  // An advance of the clock may delete thousands of items at once. Only those that fit the list are drawn.
+  // An advance of the clock may delete thousands of items at once. Only as many changes as fit in the list are drawn.
   const show_held = () => {
     due = false;
     fill(

@@ -27,7 +27,7 @@ const details = (one) => [
 ];
 
 /**
- * The card for a table with such items; null if it has none.
+ * The card of a table that has such items; null if the table has none.
  * @param {any} ttl the response of GET /_mayfly/ttl/{table}
  * @param {(key: Item) => unknown} open
  */

@@ -107,7 +107,7 @@ export async function show(place, _path, signal) {
     ),
   );
   await part(line, signal, again);
-  // A running clock brings items closer to expiry, and other clients write.
+  // The pane is redrawn, because a running clock brings items closer to expiry and other clients write.
   repeat(signal, 3000, async () => place.contains(document.querySelector(".bar:focus, .bar.picked")) || again());
 }
 
@@ -217,7 +217,7 @@ async function draw_due(place, ttl, signal) {
         undefined,
         signal,
       ).catch((error) => {
-        if (error.status === 404) return { items: [] }; // deleted in the meantime
+        if (error.status === 404) return { items: [] }; // the table was deleted in the meantime
         throw error;
       });
       return answer.items.map((/** @type {any} */ item) => ({ ...item, table: name, at: Date.parse(item.due) }));

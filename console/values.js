@@ -31,7 +31,7 @@ function dump(base64, most) {
 }
 
 /**
- * A value in a line, of `most` characters.
+ * A value as one line of at most `most` characters.
  * @param {Value} value
  * @param {number} [most]
  * @returns {string}
@@ -260,7 +260,7 @@ function changed(read, type) {
       held = value[type_of(value)];
     text = typeof held === "string" ? held : Array.isArray(held) && typeof held[0] === "string" ? held.join("\n") : "";
   } catch {
-    // Nothing to keep.
+    // The value cannot be read, so no text is kept.
   }
   return type.endsWith("S") && type.length === 2 ? text.split("\n").filter(Boolean) : text;
 }
@@ -305,7 +305,7 @@ function value_form(type, value, named, stays, expires) {
     class: type,
   });
   control.value = text;
-  // A textarea normalizes line ends, so a value that was not edited is returned unchanged.
+  // A textarea normalizes line ends. To keep them, a value that was not edited is returned without reading the textarea.
   const shown = control.value;
   const read = () => (control.value === shown && type_of(value) === type ? value : typed(type, control.value));
   if (type !== "B") {

@@ -12,7 +12,7 @@ const view_bytes_max = 100_000,
 
 /** The open dialogs, the top one last. @type {HTMLDialogElement[]} */
 const open = [];
-/** A view that is not written yet, and where it belongs. @type {{ hash: string, view: Record<string, any> } | null} */
+/** A view that is not in the history yet, and the hash of its entry. @type {{ hash: string, view: Record<string, any> } | null} */
 let due = null;
 let settled = Promise.resolve();
 let moving = false;
@@ -24,13 +24,13 @@ function rewrite(changes) {
   try {
     history.replaceState({ ...history.state, ...changes }, "");
   } catch {
-    // A browser limits how often a page may do this. In that case the view cannot be restored later.
+    // Browsers limit how often a page may call replaceState. Beyond that limit, views are not stored and cannot be restored.
   }
 }
 
 /**
- * Goes some entries back. Returns where to go afterward: a pane that the user chose before the browser was done, and that the move
- * would leave again.
+ * Goes back by some entries. If the user chose another pane before the browser was done, going back would leave that pane again.
+ * Returns the hash of that pane, to visit it afterward, or "".
  * @param {number} entries negative
  * @returns {Promise<string>}
  */
@@ -53,7 +53,7 @@ function go_back(entries) {
   });
 }
 
-/** Makes the history agree with the dialogs that are open, then keeps the view. */
+/** Makes the history match the dialogs that are open, then stores the view in the history. */
 async function reconcile() {
   while (depth() !== open.length) {
     if (depth() < open.length) {
@@ -80,7 +80,7 @@ export function remember(changes) {
   settle();
 }
 
-/** Drops this entry's view when the account changes, because what it refers to may not exist there. */
+/** Drops this entry's view when the account changes, because the new account may not have the tables and items in the view. */
 export function forget() {
   due = null;
   rewrite({ view: undefined });
@@ -109,7 +109,7 @@ export async function visit(hash) {
 addEventListener("popstate", () => {
   if (moving) return;
   while (open.length > depth()) open.pop()?.close();
-  // Forward may lead to the entry of a closed dialog, which is then an ordinary entry of its pane.
+  // The Forward button may lead to the entry of a closed dialog. That entry becomes an ordinary entry of its pane.
   if (depth() > open.length) rewrite({ depth: open.length });
 });
 
