@@ -29,6 +29,6 @@ endif()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/boost_json.cc CONTENT "#include <boost/json/src.hpp>\n")
 add_library(mayfly_boost_json STATIC ${PROJECT_BINARY_DIR}/boost_json.cc)
 target_link_libraries(mayfly_boost_json PRIVATE mayfly_instrumentation)
-# Imported, like the system library that it replaces.
+# The target is imported, like the system library that it replaces.
 add_library(mayfly::boost_json INTERFACE IMPORTED GLOBAL)
 target_link_libraries(mayfly::boost_json INTERFACE mayfly_boost_json)

@@ -5,7 +5,7 @@
 # alone: operations and schema readers, which reuse private names by design (each operation has its `members`, `shape` and
 # `run`), and main.cc, because some programs use the rest of its room without it.
 function(mayfly_compile_by_room target)
-  set(together_max 8)  # on average
+  set(together_max 8)  # average number of files that are compiled together
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     mayfly_room(${source} room)
