@@ -7,7 +7,7 @@ arch_of() {
   esac
 }
 
-# run PROGRAM [ARGUMENT...]: runs a program for either architecture. Uses qemu-user if it is not this machine's.
+# run PROGRAM [ARGUMENT...]: runs a program for either architecture. Uses qemu-user if the program is not for this machine.
 run() {
   local arch
   arch=$(arch_of "$1")

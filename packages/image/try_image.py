@@ -93,7 +93,7 @@ def write_and_read(url):
 
 with Container(["serve", "--port", "0"]) as container:
     write_and_read(container.url)
-    # The image's health check, with the port of this server.
+    # Runs the image's health check with the port of this server.
     check = config["Healthcheck"]["Test"]
     assert check[0] in ("CMD", "CMD-SHELL") and "/usr/bin/mayfly health" in " ".join(check), check
     health = container.execute("/usr/bin/mayfly", "health", "--url", container.url)
@@ -103,7 +103,8 @@ with Container(["serve", "--port", "0"]) as container:
 with Container(["serve", "--port", "0", "--data", "/data"]) as container:
     write_and_read(container.url)
 
-# The ways to run DynamoDB Local's image: its default command, the arguments in compose files, and compose files that run java.
+# DynamoDB Local's image is run with its default command, with the arguments in compose files, or by compose files that run
+# java. Mayfly's image accepts all of these.
 LOCAL = ["-jar", "DynamoDBLocal.jar", "-sharedDb", "-dbPath", "./data", "-port", "0"]
 for arguments in (LOCAL, ["-jar", "DynamoDBLocal.jar", "-inMemory", "-port", "0"]):
     with Container(arguments) as container:
