@@ -172,7 +172,7 @@ func TestCloseReturnsFailuresThatNoSettleReturned(t *testing.T) {
 	trigger(t, world, "reminder", map[string]any{"MaximumRetryAttempts": 1})
 	putCart(t, world.DynamoDB, "1", new2031)
 	<-called
-	<-called // the second call, so the first call's failure is recorded
+	<-called // at the second call, the first call's failure has been recorded
 	_, err := world.Clock.Advance(ctx, time.Second)
 	noError(t, err)
 	err = world.Close()

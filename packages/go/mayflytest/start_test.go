@@ -172,7 +172,7 @@ func TestAFailingHandlerFailsItsTestAtTheEndOfTheTest(t *testing.T) {
 	sentence := r.run(func() {
 		_, called := failing(r, map[string]any{"MaximumRetryAttempts": 1})
 		<-called
-		<-called // the second call, so the first call's failure is recorded
+		<-called // at the second call, the first call's failure has been recorded
 	})
 	if sentence != "" || len(r.errors) == 0 || !strings.HasPrefix(r.errors[0], "mayfly: The handler of function reminder failed") {
 		t.Errorf("the test fails with %q %q", sentence, r.errors)

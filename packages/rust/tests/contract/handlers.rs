@@ -157,7 +157,7 @@ async fn close_returns_failures_that_no_settle_returned() -> Outcome {
     let mut called = called(&world).await?;
     trigger(&world, Some(1)).await?;
     called.recv().await;
-    called.recv().await; // the second call, so the first call's failure is recorded
+    called.recv().await; // at the second call, the first call's failure has been recorded
     world.clock.advance(HOUR).await?; // an advance that does not settle
     let error = world.close().await.unwrap_err();
     assert!(error.to_string().starts_with("The handler of function reminder failed"), "{error}");
@@ -209,7 +209,7 @@ async fn dropping_a_world_panics_with_failures_that_no_call_returned() -> Outcom
     let mut called = called(&world).await?;
     trigger(&world, Some(1)).await?;
     called.recv().await;
-    called.recv().await; // the second call, so the first call's failure is recorded
+    called.recv().await; // at the second call, the first call's failure has been recorded
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(world))).unwrap_err();
     let message = panic.downcast_ref::<String>().expect("a sentence");
     assert!(message.starts_with("The handler of function reminder failed"), "{message}");
