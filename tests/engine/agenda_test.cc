@@ -10,7 +10,7 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("an agenda returns each account that was added or whose alarm is due exactly once", "[agenda]") {
+TEST_CASE("an agenda returns an account exactly once after it is added or its alarm is due", "[agenda]") {
   World world;
   Accounts& accounts = world.database().accounts();
   Account& a = accounts.of("000000000001");
@@ -32,7 +32,7 @@ TEST_CASE("an agenda returns each account that was added or whose alarm is due e
   CHECK_FALSE(agenda.next_alarm());
 }
 
-TEST_CASE("setting an alarm replaces the account's previous one and taking the account cancels it",
+TEST_CASE("a new alarm replaces the account's previous alarm and taking the account cancels its alarm",
           "[agenda]") {
   World world;
   Account& account = world.database().accounts().of("000000000001");

@@ -8,14 +8,14 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("attempt turns a storage fault or a lack of memory into the failure handler's result") {
+TEST_CASE("attempt returns the failure handler's result for a storage fault or a failed allocation") {
   const auto told = [](std::string_view why) { return std::string(why); };
   CHECK(attempt([] { return std::string("done"); }, told) == "done");
   CHECK(attempt([]() -> std::string { throw StorageFault("the disk is full"); }, told) == "the disk is full");
   CHECK(attempt([]() -> std::string { throw std::bad_alloc(); }, told) == "out of memory");
 }
 
-TEST_CASE("attempt does not catch any other exception") {
+TEST_CASE("attempt catches only storage faults and failed allocations") {
   const auto attempted = [](auto work) { attempt(work, [](std::string_view) {}); };
   CHECK_THROWS_AS(attempted([] { throw std::logic_error("a mistake"); }), std::logic_error);
   CHECK_THROWS_AS(attempted([] { throw std::runtime_error("a fault, but not storage's"); }),

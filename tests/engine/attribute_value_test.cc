@@ -44,7 +44,7 @@ TEST_CASE("a set keeps its members sorted and reports duplicates") {
   CHECK_FALSE(binaries.contains({"\xfe"}));
 }
 
-TEST_CASE("a set that was stored in another order is equal and becomes sorted when it changes") {
+TEST_CASE("a set that was stored unsorted equals the sorted set and the next change sorts it") {
   StringSet stored = StringSet::of_distinct({"c", "a", "b"});
   CHECK(stored == strings({"a", "b", "c"}));
   CHECK(stored.members() == std::vector<std::string>{"c", "a", "b"});
@@ -78,7 +78,7 @@ TEST_CASE("a map is sorted by the bytes of its names and equality ignores the or
   CHECK(names(map) == "a \xc3\xa9 ");
 }
 
-TEST_CASE("changing many members of a map at once has the same result as one by one") {
+TEST_CASE("changing many members of a map at once has the same result as changing them one by one") {
   std::mt19937 random(20260719);
   for (int round = 0; round < 300; ++round) {
     std::map<std::string, AttributeValue> set;

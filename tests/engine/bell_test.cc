@@ -8,7 +8,7 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("a bell that rings between the look and the wait ends the wait", "[bell]") {
+TEST_CASE("a wait on a bell returns at once if the bell has rung since the ticket was taken", "[bell]") {
   Bell bell;
   const auto ticket = bell.ticket();
   bell.ring();

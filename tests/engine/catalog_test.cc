@@ -68,7 +68,7 @@ TEST_CASE("a table description is unchanged after encoding and decoding", "[cata
   CHECK(plain.settings.empty());
 }
 
-TEST_CASE("settings that are stored among a description's members are read as settings", "[catalog]") {
+TEST_CASE("settings that an older version stored among a description's members are still read", "[catalog]") {
   const auto merged = [](Map map) {
     const Map settings = *map.find("settings")->get_if<Map>();
     map.erase("settings");
@@ -123,7 +123,7 @@ TEST_CASE("table names are unique per account and region", "[catalog]") {
   CHECK_FALSE(world.get(second, {{"id", "a"}}));
 }
 
-TEST_CASE("tables are listed by name and start after the given name", "[catalog]") {
+TEST_CASE("a list of tables is sorted by name and starts after the given name", "[catalog]") {
   World world;
   for (const char* name : {"b", "d", "a", "c"}) world.create(simple_table(name));
   const Scope scope{"000000000000", "us-east-1"};
@@ -206,7 +206,7 @@ TEST_CASE("a catalog change that storage rejects has no effect", "[catalog]") {
   CHECK(world.create(simple_table("orders")));
 }
 
-TEST_CASE("tables with their counters and streams survive reopening", "[catalog]") {
+TEST_CASE("tables and their counters and streams survive reopening the database", "[catalog]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   Table description = simple_table("carts");
@@ -255,11 +255,11 @@ TEST_CASE("index ids wrap around and an index with a reused id starts empty", "[
       std::erase_if(table.indexes, [&](const Index& index) { return index.name == name; });
     });
   };
-  // As if 65,532 other indexes had been added and removed.
+  // Simulates adding and removing 65,532 other indexes.
   world.database().tables().update(carts, [](Table& table) { table.next_index_id = last_index_id - 1; });
   CHECK(add("a", "user") == last_index_id - 1);
   CHECK(add("b", "day") == last_index_id);
-  CHECK(add("c", "user") == 2);  // index "first" still has 1
+  CHECK(add("c", "user") == 2);  // index "first" still has id 1
   drop("first");
   world.database().tables().update(
       carts, [](Table& table) { table.next_index_id = last_index_id + 1; });  // as older versions stored it
@@ -292,7 +292,7 @@ TEST_CASE("streams are found by name and listed in order even if their tables we
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::keys_only);
   std::vector<std::string> labels;
-  for (int i = 0; i < 50; ++i) {  // on a frozen clock
+  for (int i = 0; i < 50; ++i) {  // the clock is frozen
     auto carts = world.create(description);
     labels.push_back(carts->description()->stream->label);
     REQUIRE(world.database().tables().drop(carts));

@@ -76,7 +76,7 @@ TEST_CASE("a listener receives every change with both images whether or not the 
   CHECK(heard.size() == 5);
 }
 
-TEST_CASE("a kept change stays valid after the commit") {
+TEST_CASE("a change that a listener keeps stays valid after the commit") {
   World world;
   auto carts = world.create(simple_table("carts"));
   std::vector<KeptChange> kept;
@@ -119,7 +119,7 @@ TEST_CASE("listeners that keep a change share one copy of it") {
   CHECK(note_of(one[1]->change()).new_item == Item{{"id", "b"}});
 }
 
-TEST_CASE("a change names its record's shard and listeners have received all records up to told()") {
+TEST_CASE("a change has its record's shard and told() returns the last delivered sequence number") {
   World world;
   Table description = simple_table("orders");
   description.stream = stream_of(StreamView::keys_only);
@@ -157,7 +157,7 @@ TEST_CASE("listeners that subscribe and unsubscribe during writes receive record
       last = *change.sequence;
     });
     const Sequence published =
-        world.database().watermark().published();  // the listener receives all later ones
+        world.database().watermark().published();  // the listener receives all later records
     while (last == 0) std::this_thread::yield();
     subscription.end();
     CHECK(last > 0);

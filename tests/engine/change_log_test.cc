@@ -29,7 +29,7 @@ std::string stored(const Item& item) {
 
 }  // namespace
 
-TEST_CASE("a record has only the images that the stream's view includes", "[change_log]") {
+TEST_CASE("a record has only the images that the stream's view type includes", "[change_log]") {
   const Item before{{"id", "a"}, {"n", number(1)}}, after{{"id", "a"}, {"n", number(22)}};
   const auto record = [&](StreamView view) {
     std::string bytes =
@@ -228,7 +228,8 @@ TEST_CASE("a consumer that follows a stream sees every record exactly once and i
   }
   for (std::thread& thread : threads) thread.join();
 
-  // All writes differ, so each has a record. Each record's old image is the item's previous new image.
+  // All writes differ, so each write has a record.
+  // Each record's old image equals the new image of the item's previous record.
   CHECK(seen.size() == static_cast<std::size_t>(writers * writes));
   std::map<std::string, Item> latest;
   bool in_order = true, chained = true;

@@ -78,7 +78,7 @@ TEST_CASE("after the handler is removed a failed check prints its message again"
   CHECK(ended.said.starts_with("mayfly: internal check failed"));
 }
 
-TEST_CASE("a check that holds evaluates its expression once and continues") {
+TEST_CASE("a check that succeeds evaluates its expression once and does not abort the process") {
   int looks = 0;
   MAYFLY_CHECK(++looks == 1);
   CHECK(looks == 1);

@@ -81,7 +81,7 @@ TEST_CASE("malformed item bytes are rejected with the reason and the position", 
   CHECK_FALSE(checked(deep));
 }
 
-TEST_CASE("corrupted item bytes are rejected unless they are another item's encoding",
+TEST_CASE("corrupted item bytes are rejected unless they are a valid encoding of another item",
           "[verification][holds]") {
   const std::string bytes = encoded(every_type());
   for (std::size_t length = 0; length < bytes.size(); ++length)
@@ -135,7 +135,7 @@ TEST_CASE("decoding corrupted descriptions and records never reads past their en
   CHECK(refused > 500);
 }
 
-TEST_CASE("a description with a member of the wrong type is rejected instead of converted",
+TEST_CASE("a table description with a member of the wrong type is rejected instead of converted",
           "[verification]") {
   World world({.reap = false});
   const auto carts = world.create(simple_table("carts"));

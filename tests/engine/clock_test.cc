@@ -13,7 +13,7 @@ TEST_CASE("instants are formatted as on AWS", "[clock]") {
   CHECK(iso8601(1'709'251'199'999) == "2024-02-29T23:59:59.999Z");
 }
 
-TEST_CASE("a manual clock stands still and reaches a later instant only by being set", "[clock]") {
+TEST_CASE("a manual clock stands still until it is set to a later instant", "[clock]") {
   ManualClock clock(1000);
   CHECK(clock.now() == 1000);
   CHECK_FALSE(clock.real_time_until(1001));
@@ -22,7 +22,7 @@ TEST_CASE("a manual clock stands still and reaches a later instant only by being
   CHECK(clock.real_time_until(1001) == std::chrono::nanoseconds::zero());
 }
 
-TEST_CASE("the host's clock reports the time until an instant up to 24 hours", "[clock]") {
+TEST_CASE("the host's clock reports the time until an instant as at most 24 hours", "[clock]") {
   const SystemClock clock;
   const Instant now = clock.now();
   CHECK(clock.now() >= now);

@@ -79,7 +79,7 @@ TEST_CASE("a write that fails leaves the item and everything derived from it unc
   int failing = 0;
   for (int faults = 1; faults > 0; ++failing) {
     INFO("write " << failing << " fails");
-    int writes = -1000;  // so that creating the table does not count
+    int writes = -1000;  // the count excludes the writes that create the table
     World world({.directory = on_disk ? directory.path() + "/" + std::to_string(failing) : "",
                  .reap = false,
                  .write_fails = [&] { return writes++ == failing; }});
@@ -113,7 +113,7 @@ TEST_CASE("a write that fails leaves the item and everything derived from it unc
   CHECK(failing > 10);
 }
 
-// The process to be killed. It writes forever and prints a line after each write that returned.
+// The process that a test kills. It writes forever and prints a line after each write that returns.
 TEST_CASE("a process that writes until it is killed", "[.victim]") {
   const char* path = std::getenv("MAYFLY_TEST_VICTIM");
   REQUIRE(path);

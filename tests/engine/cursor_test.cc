@@ -30,7 +30,7 @@ std::vector<std::string> walk(Cursor cursor, const char* attribute) {
 
 }  // namespace
 
-TEST_CASE("a partition is read by sort key in both directions and between bounds", "[cursor]") {
+TEST_CASE("a cursor reads a partition by sort key in both directions and between bounds", "[cursor]") {
   World world;
   auto events = world.create(sorted_table("events"));
   for (const char* at : {"10", "-3", "2", "1e2", "0.5"}) world.put(events, {{"id", "a"}, {"at", number(at)}});

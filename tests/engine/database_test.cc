@@ -20,7 +20,7 @@ TEST_CASE("opening a directory that is in use fails with a readable error", "[da
   CHECK(second.error() == "the data directory " + directory.path() + " is in use by another process");
 }
 
-TEST_CASE("databases in memory share no data", "[database]") {
+TEST_CASE("in-memory databases share no data", "[database]") {
   World one, other;
   one.create(simple_table("carts"));
   CHECK_FALSE(other.find("carts"));
@@ -36,7 +36,7 @@ TEST_CASE("a database takes its time from the given clock", "[database]") {
   CHECK(world.create(simple_table("carts"))->description()->created == start_ms + 5);
 }
 
-TEST_CASE("a directory keeps the window length that it was created with", "[database]") {
+TEST_CASE("a data directory keeps the TTL window length that it was created with", "[database]") {
   const Directory directory;
   auto clock = std::make_shared<ManualClock>(start_ms);
   for (const std::int64_t window_ms : {60'000, 1'000}) {

@@ -26,7 +26,7 @@ void switch_ttl_off(World& world) {
 
 // The Scan used to apply the old TTL to an item that was written after TTL was switched off. It skipped that
 // item and returned the item that was written next.
-TEST_CASE("a Scan during which TTL is switched off shows no later write without the earlier one",
+TEST_CASE("a Scan during which TTL is switched off never shows a later write without an earlier one",
           "[expiry]") {
   const int places = at_each_place([](int place) {
     World world;
@@ -54,7 +54,7 @@ TEST_CASE("a Scan during which TTL is switched off shows no later write without 
 
 // A read used to apply the new TTL to a version of the item that had been overwritten before TTL was switched
 // on.
-TEST_CASE("reads during which TTL is switched on find an item that does not expire", "[expiry]") {
+TEST_CASE("switching TTL on during a read does not hide an item that does not expire", "[expiry]") {
   const int places = at_each_place([](int place) {
     World world;
     auto carts = world.create(simple_table("carts"));

@@ -46,7 +46,7 @@ using Strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("no read sees a due item whether or not it is already deleted", "[departed][holds]") {
+TEST_CASE("no read sees a due item whether or not the reaper has deleted the item", "[departed][holds]") {
   World world;  // without a reaper
   auto carts = departed_carts(world);
   world.put(carts, cart_expiring("a", 60));
@@ -99,7 +99,7 @@ TEST_CASE("a write to an expired item first deletes it as the service", "[depart
   CHECK(world.database().reaper().reap_due() == 0);
 }
 
-TEST_CASE("an item that is already due when it is written is never seen even on a frozen clock",
+TEST_CASE("an item that is already due when it is written is never visible even on a frozen clock",
           "[departed][holds]") {
   World world({.reap = true});
   auto carts = departed_carts(world);
@@ -129,7 +129,7 @@ TEST_CASE("the reaper deletes an item that was already due when written if its f
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("in the modes aws and manual a due item is an ordinary item until it fires", "[departed]") {
+TEST_CASE("in aws and manual mode a due item stays visible until its deletion fires", "[departed]") {
   World world;
   auto carts = departed_carts(world);
   const auto set_mode = [&](ExpiryMode mode) {
@@ -176,7 +176,7 @@ TEST_CASE("reads never see a due item while the reaper is behind", "[departed][h
   constexpr int count = 20'000;
   for (int i = 0; i < count; ++i) world.put(carts, cart_expiring(std::to_string(i), 60));
   world.clock().set(start_ms + 60'001);
-  world.wake_reaper();  // setting the host's manual clock does not
+  world.wake_reaper();  // setting the host's manual clock does not wake the reaper
   int seen = 0;
   do {
     seen += static_cast<int>(world.all(carts).size() + world.all(carts, 1).size());

@@ -186,12 +186,12 @@ fs::path last_log(const std::string& path) {
 struct Damage {
   std::string what;
   std::function<void(Storage&)> plant;
-  std::string line;   // part of the line that reports it
-  bool mends = true;  // false: repair reports that it remains, or moves it out
+  std::string line;   // part of the line that reports this damage
+  bool mends = true;  // false: repair reports that the damage remains, or moves the damaged data to a file
   bool moves = false;
 };
 
-constexpr std::size_t damages_of_a_table = 13;  // the first ones, which can be planted together
+constexpr std::size_t damages_of_a_table = 13;  // the first damages can be planted together
 
 const std::vector<Damage>& all_damages() {
   static const std::vector<Damage> damages = {
@@ -419,7 +419,7 @@ TEST_CASE("verify finds nothing wrong in an intact directory and counts its cont
   CHECK(checked->checked->snapshots == 2);
   CHECK(checked->checked->tokens == 1);
   CHECK(checked->checked->documents == 1);
-  CHECK(checked->checked->items == 7 + 2 + 7 + 7);  // now, and in each snapshot
+  CHECK(checked->checked->items == 7 + 2 + 7 + 7);  // in the current state and in each snapshot
   const Outcome repair = repaired(directory.path());
   CHECK(repair.mended == 0);
   CHECK(repair.wrong == 0);
@@ -459,7 +459,7 @@ TEST_CASE("each kind of damage is reported and is repaired if the data can be de
   }
 }
 
-TEST_CASE("repair moves data only to a regular file and never through a link", "[verification]") {
+TEST_CASE("repair moves damaged data only to a regular file and never through a link", "[verification]") {
   const Directory directory;
   const std::string path = directory.path() + "/data", elsewhere = directory.path() + "/elsewhere";
   fill(path);
@@ -480,7 +480,7 @@ TEST_CASE("repair moves data only to a regular file and never through a link", "
   CHECK(repair(directory.path() + "/moved"));
 }
 
-TEST_CASE("each kind of damage to replication data is reported and is repaired if it can be derived",
+TEST_CASE("each kind of damage to replication data is reported and is repaired if the data can be derived",
           "[verification][replication]") {
   const auto fill_global = [](const std::string& path) {
     World world({.directory = path, .reap = false});
@@ -493,7 +493,7 @@ TEST_CASE("each kind of damage to replication data is reported and is repaired i
       return true;
     }));
     for (const char* id : {"a", "b"}) world.put(trips, {{"id", id}});
-    world.remove(trips, {{"id", "b"}});  // nothing has arrived yet
+    world.remove(trips, {{"id", "b"}});  // no write has arrived in the other region yet
   };
   const std::string a = cart_key("a"), b = cart_key("b");
   const std::vector<Damage> damages = {
@@ -581,7 +581,8 @@ TEST_CASE("verify changes no byte of a directory even if its log is torn", "[ver
   CHECK(contents(directory.path()) == before);
 }
 
-TEST_CASE("verify and repair reject directories that are missing or foreign or in use", "[verification]") {
+TEST_CASE("verify and repair reject a directory that is missing or in use or not created by Mayfly",
+          "[verification]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
   const auto refusals = [&] {
@@ -615,7 +616,8 @@ TEST_CASE("verify and repair reject directories that are missing or foreign or i
   CHECK(contents(path) == before);
 }
 
-TEST_CASE("verify leaves a directory in an earlier format and repair converts it", "[verification]") {
+TEST_CASE("verify does not change a directory in an earlier format and repair converts it",
+          "[verification]") {
   const Directory directory;
   fill(directory.path());
   const std::string mark = directory.path() + "/MAYFLY";
@@ -626,7 +628,8 @@ TEST_CASE("verify leaves a directory in an earlier format and repair converts it
   CHECK(contents(directory.path())[mark] == "Mayfly's data, format 4\n");
 }
 
-TEST_CASE("a damaged file is reported and repair keeps it unless told to give it up", "[verification]") {
+TEST_CASE("a damaged file is reported and repair keeps the file unless an option gives it up",
+          "[verification]") {
   const Directory directory;
   fill(directory.path());
   open_directory(directory.path());  // moves the contents of the log to a table file
@@ -656,7 +659,8 @@ TEST_CASE("a damaged file is reported and repair keeps it unless told to give it
   World world({.directory = directory.path(), .reap = false});
 }
 
-TEST_CASE("a damaged log is reported and giving it up keeps the writes before the damage", "[verification]") {
+TEST_CASE("a damaged log is reported and giving up the log keeps the writes before the damage",
+          "[verification]") {
   const Directory directory;
   {
     const auto storage = open_directory(directory.path());

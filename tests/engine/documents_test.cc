@@ -39,7 +39,7 @@ TEST_CASE("documents can be found by name and listed by kind and by account") {
         std::vector<std::string>{"000000000001/b=2"});
 }
 
-TEST_CASE("documents are written together and survive reopening") {
+TEST_CASE("documents are written in one batch and survive reopening the database") {
   Directory directory;
   World world({.directory = directory.path()});
   world.database().documents().put({"000000000001", "position", "old"}, "1");
@@ -78,7 +78,7 @@ TEST_CASE("listeners are told when an account's state is replaced and can read t
 
 // Listeners after a failed one used to be skipped, so a table that a restore from a backup had half filled
 // could be read.
-TEST_CASE("all listeners are told even if some fail and the first fault is thrown") {
+TEST_CASE("all listeners are notified even if some of them fail and the first failure is rethrown") {
   World world;
   Documents& documents = world.database().documents();
   const std::string account(testing::account);

@@ -36,7 +36,7 @@ TEST_CASE("a TTL that is not a number or is negative or too large is never due",
   CHECK_FALSE(due(number("-1")));
   CHECK_FALSE(due(number("-0.0001")));
   CHECK_FALSE(due(number("9e125")));
-  CHECK_FALSE(due(number("9223372036854775.807")));  // due would overflow
+  CHECK_FALSE(due(number("9223372036854775.807")));  // the due time would overflow
   CHECK_FALSE(due_of(simple_table("no ttl"), Item{{"ttl", number(1)}}));
   Table table = simple_table("carts");
   table.ttl = TimeToLive{"a.b"};  // a name, not a path
@@ -49,13 +49,13 @@ TEST_CASE("an item whose TTL passed more than five years ago never expires", "[e
   const Instant five_years = 157'784'760'000;
   CHECK(is_expired(now, now));
   CHECK_FALSE(is_expired(now + 1, now));
-  // ttl = now - five years exactly: due is one millisecond later.
+  // The TTL is exactly five years before now, and the due time is one millisecond after the TTL.
   CHECK(is_expired(now - five_years + 1, now));
   CHECK_FALSE(is_expired(now - five_years, now));
   CHECK(is_too_old(now - five_years, now));
 }
 
-TEST_CASE("entries sort by due time and then by key and contain their window", "[expiry_index]") {
+TEST_CASE("expiry entries sort by due time and then by key and contain their window", "[expiry_index]") {
   const ExpiryIndex index(60'000);
   CHECK(index.window_of(1'714'521'600'001) == 1'714'521'600'000);
   CHECK(index.window_of(1'714'521'660'000) == 1'714'521'660'000);

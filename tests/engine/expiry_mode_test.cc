@@ -48,7 +48,7 @@ TEST_CASE("delays in aws mode are within their bounds and keep the order of due 
       before = fires;
       passes.insert(fires);
     }
-    CHECK(passes.size() > 24 * 6);  // about every nine minutes
+    CHECK(passes.size() > 24 * 6);  // about one pass every nine minutes
     CHECK(passes.size() < 24 * 8);
   }
 }
@@ -66,7 +66,8 @@ TEST_CASE("delays in aws mode depend only on the due time and the seed and the t
   CHECK(fires_at(fixed, start_ms) == start_ms + 600'000);
 }
 
-TEST_CASE("in aws mode an item stays until its delay has passed and can still be renewed", "[expiry_mode]") {
+TEST_CASE("in aws mode an item stays until its delay has passed and can be renewed until then",
+          "[expiry_mode]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);

@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 using engine::ExpiryStats;
 
-TEST_CASE("the latest deletion of each key is remembered for a limited number of deletions") {
+TEST_CASE("a limited number of deletions is remembered with only the latest deletion of each key") {
   ExpiryStats stats;
   CHECK_FALSE(stats.last_of("a"));
   stats.record("a", {.due = 1000, .at = 1001, .born_due = false});
@@ -23,7 +23,7 @@ TEST_CASE("the latest deletion of each key is remembered for a limited number of
   CHECK_FALSE(stats.last_of("1000"));
 }
 
-TEST_CASE("an item that was already due when it was written is counted but is not late") {
+TEST_CASE("a deletion of an item that was already due when written is counted but not as late") {
   ExpiryStats stats;
   stats.record("a", {.due = 1000, .at = 90'000'000, .born_due = true});
   stats.record("b", {.due = 1000, .at = 1007, .born_due = false});

@@ -57,7 +57,7 @@ Item numbered_cart(const std::string& id, std::int64_t n) { return {{"id", id}, 
 
 }  // namespace
 
-TEST_CASE("a point shows its table as it was when the point was taken", "[history]") {
+TEST_CASE("a point in time shows its table as it was when the point was taken", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.put(carts, numbered_cart("a", 1));
@@ -90,7 +90,7 @@ TEST_CASE("a point shows its table as it was when the point was taken", "[histor
   CHECK(keys_of(world, 'O') == 0);  // no point needs an old version
 }
 
-TEST_CASE("each instant since recovery was enabled shows the table as it was at the instant's end",
+TEST_CASE("each instant since recovery was enabled shows the table as it was at the end of that instant",
           "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
@@ -104,7 +104,7 @@ TEST_CASE("each instant since recovery was enabled shows the table as it was at 
   for (int n = 1; n < 6; ++n) {
     world.advance(world.now() + 1000);
     world.put(carts, numbered_cart("a", 100 + n));
-    world.put(carts, numbered_cart("a", n));  // at the same instant: only its end counts
+    world.put(carts, numbered_cart("a", n));  // the last write of an instant determines its state
     world.put(carts, numbered_cart("b" + std::to_string(n), n));
     if (n > 2) world.remove(carts, {{"id", "b" + std::to_string(n - 2)}});
     states.push_back(items_now(world, carts));
@@ -230,7 +230,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
   CHECK(HistoryChanges(world.database().reader(), *carts, start_ms - 1, to).gone());
 }
 
-TEST_CASE("points outlive their table and dropping the last one erases the table's data", "[history]") {
+TEST_CASE("points outlive their table and dropping the last point erases the table's data", "[history]") {
   const Directory directory;
   const bool durable = GENERATE(false, true);
   World world({.directory = durable ? directory.path() : "", .reap = false});
@@ -317,10 +317,11 @@ TEST_CASE("versions older than the recovery period are erased unless a point nee
   for (const auto& [at, items] : states)
     if (at >= restorable->earliest) CHECK(items_at(world, carts, at) == items);
   CHECK(items_at(world, *point) == states[point->at]);
-  // A little more than two days of two writes an hour, and one version of each item for the point.
+  // Old versions remain for a little more than two days of two writes an hour, and one version of each item
+  // remains for the point.
   CHECK(keys_of(world, 'O') < 2 * (48 + 3) + 31);
   CHECK(world.inconsistency(carts).empty());
-  // A shorter period takes effect immediately. A longer one brings nothing back.
+  // A shorter period takes effect immediately. A longer period does not bring back erased versions.
   history.keep(carts, 1);
   CHECK(history.restorable(*carts)->earliest == world.now() - day_ms);
   trimmer.trim();
@@ -330,7 +331,7 @@ TEST_CASE("versions older than the recovery period are erased unless a point nee
   CHECK(items_at(world, *point) == states[point->at]);
 }
 
-TEST_CASE("beyond the size limit the oldest instants are given up but never a version that a point needs",
+TEST_CASE("over the size limit the oldest instants are dropped but never a version that a point needs",
           "[history]") {
   World world({.reap = false, .history_bytes_max = 200'000});
   const auto carts = world.create(simple_table("carts"));
@@ -566,7 +567,7 @@ TEST_CASE("every instant and every point show the table's state at that time", "
         break;
       }
       case 10: {
-        // A new table takes the dropped table's name. A snapshot may bring the dropped one back.
+        // A new table takes the dropped table's name. Restoring a snapshot may bring back the dropped table.
         if (!chance(6)) break;
         std::optional<Point> last;
         REQUIRE(world.database().tables().drop(carts, chance(2) ? &last : nullptr));

@@ -34,18 +34,18 @@ void in_another_thread(Work&& work) {
 
 }  // namespace
 
-TEST_CASE("work in a hurry is abandoned when it exceeds its limit", "[hurry]") {
+TEST_CASE("work in a Hurry is abandoned when its announced cost exceeds the budget", "[hurry]") {
   const auto spend_twice = [] {
     Hurry::spend(60);
     Hurry::spend(60);
   };
   CHECK(given_up(120, spend_twice) == std::nullopt);
   CHECK(given_up(119, spend_twice) == Because::it_works);
-  spend_twice();  // without a hurry
+  spend_twice();  // without a Hurry
   CHECK_FALSE(Hurry::is_on());
 }
 
-TEST_CASE("work is no longer abandoned after the hurry has ended", "[hurry]") {
+TEST_CASE("work is no longer abandoned after the Hurry has ended", "[hurry]") {
   CHECK(given_up(10, [] {
           Hurry::end();
           Hurry::spend(1'000'000);
@@ -53,7 +53,7 @@ TEST_CASE("work is no longer abandoned after the hurry has ended", "[hurry]") {
         }) == std::nullopt);
 }
 
-TEST_CASE("a thread in a hurry abandons its work if a gate is held exclusively", "[hurry]") {
+TEST_CASE("a thread in a Hurry abandons its work if a gate is held exclusively", "[hurry]") {
   Gate gate;
   gate.lock();
   in_another_thread(
@@ -64,7 +64,7 @@ TEST_CASE("a thread in a hurry abandons its work if a gate is held exclusively",
   gate.unlock();
 }
 
-TEST_CASE("a thread in a hurry that abandons its work releases the item locks it has taken", "[hurry]") {
+TEST_CASE("a thread in a Hurry that abandons its work releases the item locks it has taken", "[hurry]") {
   LockTable table;
   ItemLocks first;
   first.take(table, {7});
@@ -81,14 +81,15 @@ TEST_CASE("a thread in a hurry that abandons its work releases the item locks it
   CHECK(given_up(1, [&] { fourth.take(table, {7}); }) == std::nullopt);
 }
 
-TEST_CASE("an abandoned transaction changes nothing and releases its item", "[hurry]") {
+TEST_CASE("a transaction that a Hurry abandons changes nothing and releases its item", "[hurry]") {
   World world;
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::new_and_old_images);
   auto carts = world.create(description);
   world.put(carts, {{"id", "a"}, {"text", std::string(1000, 'x')}});
   const auto replace = [&] { world.put(carts, {{"id", "a"}, {"text", std::string(2000, 'y')}}); };
-  // At 1 ns per byte, 500 is too little for the old item, and 2000 is too little for the old and the new one.
+  // At 1 ns per byte, 500 ns is not enough to read the old item, and 2000 ns is not enough to read the old
+  // item and write the new one.
   CHECK(given_up(500, replace) == Because::it_works);
   CHECK(given_up(2000, replace) == Because::it_works);
   CHECK(world.get(carts, {{"id", "a"}}) == Item{{"id", "a"}, {"text", std::string(1000, 'x')}});
@@ -100,7 +101,7 @@ TEST_CASE("an abandoned transaction changes nothing and releases its item", "[hu
   CHECK(inconsistency(world.database()).empty());
 }
 
-TEST_CASE("a transaction in a hurry is abandoned if another transaction holds its item", "[hurry]") {
+TEST_CASE("a transaction in a Hurry is abandoned if another transaction has locked its item", "[hurry]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   Transaction transaction(world.database().write_path(), Cause::user);

@@ -33,7 +33,8 @@ void wait_until_filled(const std::shared_ptr<LiveTable>& table) {
 
 }  // namespace
 
-TEST_CASE("a new index and TTL cover existing items when the change returns", "[backfill]") {
+TEST_CASE("a new index and a newly enabled TTL cover existing items when the table update returns",
+          "[backfill]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   fill_table(world, carts, 500);
@@ -43,7 +44,7 @@ TEST_CASE("a new index and TTL cover existing items when the change returns", "[
   CHECK(world.inconsistency(carts).empty());
   CHECK(carts->counter(1).items == static_cast<std::int64_t>(world.all(carts, 1).size()));
   CHECK(carts->counter(1).items == 316);
-  CHECK(world.advance(start_ms + 100'001) == 1);  // item 0
+  CHECK(world.advance(start_ms + 100'001) == 1);  // deletes item 0
 }
 
 TEST_CASE("a large table is backfilled in the background while clients write to it", "[backfill]") {
@@ -53,7 +54,7 @@ TEST_CASE("a large table is backfilled in the background while clients write to 
   const auto after = world.database().tables().update(carts, add_index_and_ttl);
   CHECK(after->indexes[0].id == 1);
   for (int i = 0; i < 3000; i += 2) {
-    // Changes, removes and adds items before and after the walk's position.
+    // Changes, removes and adds items on both sides of the backfill's position.
     const std::string id = std::to_string(i);
     if (i % 4 == 0)
       world.remove(carts, {{"id", id}});
@@ -73,7 +74,7 @@ TEST_CASE("a backfill continues after a fault and after a restart", "[backfill]"
                }});
   auto carts = world.create(simple_table("carts"));
   fill_table(world, carts, 500);
-  // As after a crash during the backfill: the index exists, but has only some of its entries.
+  // Simulates a crash during the backfill: the index exists, but has only some of its entries.
   world.database().catalog_itself().update(*carts, add_index_and_ttl);
   CHECK(world.inconsistency(carts) == "");  // during a backfill, entries may be missing
   CHECK(carts->counter(1).items == 0);
@@ -105,7 +106,7 @@ TEST_CASE("an index that is removed during its backfill leaves no entries", "[ba
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a table that is dropped during its backfill leaves nothing", "[backfill]") {
+TEST_CASE("a table that is dropped during its backfill leaves no data", "[backfill]") {
   World world({.reap = false, .backfill_at_once_max = 64});
   auto carts = world.create(simple_table("carts"));
   fill_table(world, carts, 2000);

@@ -26,7 +26,7 @@ std::vector<IndexChange> changes(const Table& table, const Item* before, const I
 
 }  // namespace
 
-TEST_CASE("an item whose index key is missing or has the wrong type has no entry", "[index_entries]") {
+TEST_CASE("an item whose index key is missing or has the wrong type has no index entry", "[index_entries]") {
   const Table table = two_indexes();
   const Item none{{"id", "a"}};
   const Item wrong{{"id", "a"}, {"user", number(1)}};
@@ -35,7 +35,7 @@ TEST_CASE("an item whose index key is missing or has the wrong type has no entry
   CHECK(index_entry_key(table, table.indexes[0], wrong).empty());
 }
 
-TEST_CASE("an entry is keyed by the index's attributes and then the item's key", "[index_entries]") {
+TEST_CASE("an index entry's key is the indexed attributes followed by the item's key", "[index_entries]") {
   Table table = two_indexes();
   Index& index = table.indexes[0];
   index.keys = {{{"user", ScalarType::string}, {"shop", ScalarType::string}},

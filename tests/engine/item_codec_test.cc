@@ -63,7 +63,7 @@ TEST_CASE("items of every type are decoded unchanged and their encoding begins w
   CHECK(decode_item(encoding_of({})) == Item{});
 }
 
-TEST_CASE("one attribute can be read without the others") {
+TEST_CASE("one attribute of an encoded item can be read without decoding the others") {
   const Item item = all_types();
   const std::string stored = encoding_of(item);
   for (const Attribute& attribute : item) {

@@ -29,7 +29,7 @@ TEST_CASE("a number takes 1 byte plus 1 per digit pair aligned at the point plus
   CHECK(size_of("-1.2345678901234567890123456789012345678") == 22);
 }
 
-TEST_CASE("sizes include names and values and the overhead of lists and maps") {
+TEST_CASE("an item's size includes its names and values and the overhead of lists and maps") {
   CHECK(value_size("h\xc3\xa9") == 3);
   CHECK(value_size(Binary{std::string(5, '\0')}) == 5);
   CHECK(value_size(AttributeValue(true)) == 1);

@@ -53,7 +53,7 @@ TEST_CASE("numbers are encoded as key_codec.h describes") {
   CHECK(hex(scalar(scalar_number("-1e-130"))) == "40fff4ff");
 }
 
-TEST_CASE("a string or binary value sorts before the longer ones that begin with it") {
+TEST_CASE("a string or binary value sorts before the longer values that begin with it") {
   CHECK(hex(scalar("ab")) == "61620001");
   CHECK(hex(scalar(std::string("a\0", 2))) == "6100ff0001");
   CHECK(scalar("a") < scalar(std::string("a\0", 2)));
@@ -62,7 +62,7 @@ TEST_CASE("a string or binary value sorts before the longer ones that begin with
 }
 
 // The expected hashes come from `printf '%s' 'Outliers' 'a' | md5sum` and so on.
-TEST_CASE("a partition begins with the MD5 of its values as on AWS") {
+TEST_CASE("a partition's key begins with the MD5 of its values as on AWS") {
   CHECK(hash_of({"a"}) == "f6558e516275dee2");
   CHECK(hash_of({Binary{"a"}}) == "f6558e516275dee2");
   CHECK(hash_of({"a", "b"}) == "8d018bed538791b3");

@@ -23,7 +23,8 @@ struct Tables {
 
 }  // namespace
 
-TEST_CASE("requests that lock the same items in opposite orders exclude each other", "[transaction]") {
+TEST_CASE("requests that lock the same items in opposite orders neither deadlock nor overlap",
+          "[transaction]") {
   Tables tables;
   int held = 0;  // not atomic: the locks protect it
   constexpr int rounds = 2000;
@@ -43,7 +44,7 @@ TEST_CASE("requests that lock the same items in opposite orders exclude each oth
         ++held;
         for (const ItemChange& item : items.items()) {
           const bool cart = items.live_of(item).id() == tables.carts->id();
-          if (item.key != tables.key(cart ? "a" : "b")) return;  // sorting tables keeps each item's table
+          if (item.key != tables.key(cart ? "a" : "b")) return;  // sorting keeps each item's own table
         }
       }
     });

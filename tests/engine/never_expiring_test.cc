@@ -91,7 +91,7 @@ TEST_CASE("items that never expire are counted by reason") {
   CHECK(counted(world.carts) == "1 1 1 2");
 }
 
-TEST_CASE("the count follows overwrites and renewals and deletions") {
+TEST_CASE("overwrites and renewals and deletions keep the count of items that never expire correct") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   const auto put = [&](AttributeValue ttl) {
@@ -114,7 +114,7 @@ TEST_CASE("the count follows overwrites and renewals and deletions") {
   CHECK(world.inconsistency(world.carts).empty());
 }
 
-TEST_CASE("an item that becomes too old while it waits is counted by the next write or sweep") {
+TEST_CASE("an item that becomes too old to expire in manual mode is counted by the next write or sweep") {
   NeverWorld world;
   world.database().tables().update(world.carts, [](Table& table) {
     table.ttl = TimeToLive{"ttl"};
@@ -135,7 +135,7 @@ TEST_CASE("an item that becomes too old while it waits is counted by the next wr
   CHECK(world.inconsistency(world.carts).empty());
 }
 
-TEST_CASE("enabling TTL counts existing items and disabling it clears the counts") {
+TEST_CASE("enabling TTL counts existing items that never expire and disabling TTL clears the counts") {
   for (const std::size_t at_once : {std::size_t{10'000}, std::size_t{2}}) {
     NeverWorld world({.reap = false, .backfill_at_once_max = at_once});
     world.put_one_of_each();
@@ -154,7 +154,7 @@ TEST_CASE("enabling TTL counts existing items and disabling it clears the counts
   }
 }
 
-TEST_CASE("an item that is written during the backfill is counted once") {
+TEST_CASE("an item that never expires is counted once even if it is written during TTL's backfill") {
   NeverWorld world;
   for (const char* id : {"a", "b", "c", "d"}) world.put(world.carts, with_ttl(id, "soon"));
   Database& database = world.database();
@@ -170,7 +170,7 @@ TEST_CASE("an item that is written during the backfill is counted once") {
   CHECK(world.inconsistency(world.carts).empty());
 }
 
-TEST_CASE("the count is correct after restarts and restores and drops") {
+TEST_CASE("the count of items that never expire is correct after restarts and restores and drops") {
   Directory directory;
   for (const bool durable : {false, true}) {
     NeverWorld world({.directory = durable ? directory.path() : std::string(), .reap = false});
@@ -201,7 +201,7 @@ TEST_CASE("the count is correct after restarts and restores and drops") {
   }
 }
 
-TEST_CASE("the items in a directory of an earlier version are counted after it is opened") {
+TEST_CASE("items that never expire are counted when a directory of an earlier version is opened") {
   Directory directory;
   NeverWorld world({.directory = directory.path(), .reap = false});
   world.enable_ttl(world.carts);
@@ -224,7 +224,7 @@ TEST_CASE("the items in a directory of an earlier version are counted after it i
   CHECK(counted(world.find("carts")) == "1 1 1 1");
 }
 
-TEST_CASE("items that never expire are neither upcoming nor pending nor swept") {
+TEST_CASE("items that never expire are neither listed as upcoming nor counted as pending nor swept") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   world.put(world.carts, with_ttl("string", "soon"));
@@ -240,7 +240,7 @@ TEST_CASE("items that never expire are neither upcoming nor pending nor swept") 
   CHECK(world.carts->counter(0).items == 2);
 }
 
-TEST_CASE("the latest suspects are listed without those that were overwritten since") {
+TEST_CASE("the latest items with a suspicious TTL are listed unless they have been overwritten") {
   std::vector<NeverReason> told;
   NeverWorld world({.reap = false,
                     .never_expires = [&](const Table& table, const Item& key, NeverReason reason,
@@ -254,7 +254,7 @@ TEST_CASE("the latest suspects are listed without those that were overwritten si
   const auto ids = [&] {
     std::string text;
     for (const TtlSuspect& suspect : world.database().expiries().suspects(*world.carts)) {
-      CHECK(suspect.at.value_or(start_ms) == start_ms);  // the oldest are found in the index
+      CHECK(suspect.at.value_or(start_ms) == start_ms);  // suspects no longer in memory come from the index
       text += (text.empty() ? "" : " ") + suspect.key_attributes.find("id")->get_if<std::string>()[0] +
               (suspect.never ? "" : "!");
     }
@@ -273,10 +273,10 @@ TEST_CASE("the latest suspects are listed without those that were overwritten si
   CHECK(ids() == "i h g f e d c b a");
 }
 
-TEST_CASE("a warning that fails does not keep the items of its transaction from expiring") {
+TEST_CASE("items still expire if the warning about another item of their transaction fails") {
   NeverWorld world({.reap = false, .never_expires = [](const auto&...) { throw std::bad_alloc(); }});
   world.enable_ttl(world.carts);
-  {  // its end releases the locks
+  {  // the end of this block releases the locks
     Transaction transaction(world.database().write_path(), Cause::user);
     const auto add = [&](const char* id) {
       return transaction.add(world.carts, key_of(*world.carts->description(), {{"id", id}}));
@@ -290,7 +290,7 @@ TEST_CASE("a warning that fails does not keep the items of its transaction from 
   CHECK(world.advance(start_ms + 100'000) == 1);
 }
 
-TEST_CASE("suspects are found in the index after a restart") {
+TEST_CASE("items with a suspicious TTL are found in the index after a restart") {
   Directory directory;
   NeverWorld world({.directory = directory.path(), .reap = false});
   world.enable_ttl(world.carts);
@@ -302,7 +302,7 @@ TEST_CASE("suspects are found in the index after a restart") {
   CHECK_FALSE(suspects[0].at);
 }
 
-TEST_CASE("wrong entries and counters of items that never expire are found") {
+TEST_CASE("the consistency check finds wrong entries and counters of items that never expire") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   world.put_one_of_each();

@@ -22,7 +22,7 @@ Number number_of(std::string_view text) {
   return *value;
 }
 
-// Most are close to each other, so that sums cancel and carry.
+// Most of the numbers are close to each other, so that sums cancel and carry.
 Number random_number(std::mt19937_64& random) {
   while (true) {
     std::string text = random() % 2 ? "-" : "";
@@ -117,7 +117,7 @@ TEST_CASE("a number has at most 38 digits and a magnitude from 1e-130 to below 1
   CHECK(parsed("1e9223372036854775808") == "not a number");
   CHECK(parsed("0e-100000000000000000000") == "not a number");
   CHECK(parsed("1e000000000000000000000000001") == "10");
-  // Out of range takes precedence over too many digits.
+  // The error for a number out of range takes precedence over the error for too many digits.
   CHECK(parsed("123456789012345678901234567890123456789e99") == "overflow");
   CHECK(parsed("0." + std::string(130, '0') + "123456789012345678901234567890123456789") == "underflow");
   CHECK(parsed("0." + std::string(100000, '0') + "1") == "underflow");

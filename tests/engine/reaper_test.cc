@@ -46,7 +46,7 @@ using Strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("an item and its entries are deleted at the first instant after its TTL", "[reaper]") {
+TEST_CASE("an item and its index entries are deleted at the first instant after its TTL", "[reaper]") {
   World world;
   auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", 60));
@@ -106,7 +106,7 @@ TEST_CASE("a new item is not deleted by the timer of a removed item with the sam
   CHECK(world.get(carts, {{"id", "a"}}));
 }
 
-TEST_CASE("a stale entry is erased and its item is kept", "[reaper][holds]") {
+TEST_CASE("a stale expiry entry is erased and its item is kept", "[reaper][holds]") {
   World world;
   auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", 600));
@@ -141,7 +141,7 @@ TEST_CASE("the reaper re-checks an item under the item's lock", "[reaper][holds]
     world.clock().set(start_ms + 60'001);
     reaper = std::thread([&] { reaped = world.database().reaper().reap_due(); });
     while (world.database().accounts().of(account).try_turn())
-      std::this_thread::yield();  // until it is sweeping
+      std::this_thread::yield();  // until the reaper is sweeping
     renewal.put(slot, expiring_item("a", 6000));
     renewal.commit();
   }
@@ -151,7 +151,7 @@ TEST_CASE("the reaper re-checks an item under the item's lock", "[reaper][holds]
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an item that is already due when it is written is deleted with its write", "[reaper]") {
+TEST_CASE("an item that is already due when it is written is deleted by that write", "[reaper]") {
   World world;
   auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", -60));
@@ -162,7 +162,8 @@ TEST_CASE("an item that is already due when it is written is deleted with its wr
   CHECK(world.database().reaper().reap_due() == 0);
 }
 
-TEST_CASE("an item whose TTL passed over five years ago stays and is not looked at again", "[reaper]") {
+TEST_CASE("an item whose TTL passed over five years ago stays and the reaper does not examine it again",
+          "[reaper]") {
   World world;
   auto carts = expiring_table(world);
   world.put(carts, expiring_item("old", -157'784'761));
@@ -258,9 +259,9 @@ TEST_CASE("a sweep starts after the entries of earlier expirations", "[reaper][h
   auto carts = expiring_table(world);
   for (int i = 0; i < 100; ++i) world.put(carts, expiring_item(std::to_string(i), i));
   world.advance(start_ms + 50'000);
-  // The watermark: entries 0 to 49 are tombstones, and the next sweep seeks to the entry of item 50.
+  // Entries 0 to 49 are tombstones. The watermark makes the next sweep start at the entry of item 50.
   CHECK(world.timers().earliest()->due == start_ms + 50'001);
-  // Neither an entry after it nor a renewal moves it.
+  // Neither a later entry nor a renewal moves the watermark.
   world.put(carts, expiring_item("sooner", 55));
   world.put(carts, expiring_item("50", 500));
   CHECK(world.timers().earliest()->due == start_ms + 50'001);
@@ -284,7 +285,7 @@ TEST_CASE("a backlog is deleted after a restart while requests are served", "[re
   Database& database = **opened;
   auto carts = database.catalog().find({"000000000000", "us-east-1"}, "carts");
   while (carts->counter(0).items > 1) {
-    // Reads are served in the meantime.
+    // Reads are served during the deletion.
     REQUIRE(database.reader().get(*carts, key_of(*carts->description(), {{"id", "stays"}})));
   }
   CHECK(carts->counter(1).items == 1);
@@ -338,7 +339,7 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an item that becomes due while another thread has the turn is deleted when the turn ends",
+TEST_CASE("an item that becomes due during another thread's turn on its account is deleted after the turn",
           "[reaper][holds]") {
   World world({.clock = std::make_shared<SystemClock>()});
   auto carts = expiring_table(world);
@@ -351,8 +352,8 @@ TEST_CASE("an item that becomes due while another thread has the turn is deleted
       const std::string seconds =
           std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
       world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
-      const bool in_time = world.now() < due;  // false: it was due when written, and is deleted
-      while (world.now() < due + 5) std::this_thread::yield();  // the reaper tried to take the turn
+      const bool in_time = world.now() < due;  // false: the item was already due, so its write deleted it
+      while (world.now() < due + 5) std::this_thread::yield();  // until the reaper has tried to take the turn
       if (in_time) REQUIRE(removed() == round - 1);
     }
     for (int i = 0; removed() < round && i < 10'000; ++i)
@@ -440,7 +441,7 @@ TEST_CASE("TTL that is switched off and on during its backfill is backfilled com
   BackfillWalk newer(world.database().catalog_itself(), world.database().write_path(), carts,
                      *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(newer.step(10));
-  CHECK(older.step(1000));  // nothing is left for it to do
+  CHECK(older.step(1000));  // the older backfill has nothing left to do
   CHECK(carts->description()->ttl->backfilling);
   CHECK(newer.step(1000));
   CHECK_FALSE(carts->description()->ttl->backfilling);
@@ -453,7 +454,7 @@ TEST_CASE("a backfill that a storage fault interrupts continues automatically", 
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
   auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
-  writes_left = 4;  // the description, and the first items
+  writes_left = 4;  // enough for the description and the first items
   world.enable_ttl(carts);
   CHECK(carts->description()->ttl->backfilling);
   writes_left = 1 << 20;

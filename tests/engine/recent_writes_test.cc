@@ -85,8 +85,8 @@ std::vector<Item> walked(const Table& table, const State& state, const KeyRange&
 }
 
 struct Model {
-  std::vector<State> states{1};                   // by number of commits
-  std::map<std::string, std::size_t> horizons{};  // by copy
+  std::vector<State> states{1};                   // the index is the number of commits
+  std::map<std::string, std::size_t> horizons{};  // by the name of the copy
 
   // The state that a read sees.
   const State& seen(const Sight& sight) {
@@ -183,7 +183,7 @@ TEST_CASE("a lagging read sees a table as of one commit and later reads see no o
   CHECK(world.inconsistency(table).empty());
 }
 
-TEST_CASE("a read without a lag brings only its own copy of the table up to date", "[recent_writes]") {
+TEST_CASE("a read without a lag ends the lag of only the table or index that it reads", "[recent_writes]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user"), global_index("by_name", "user")};
@@ -225,7 +225,7 @@ TEST_CASE("a lag in milliseconds is measured by the account's clock", "[recent_w
   world.advance(world.now() + 1);
   CHECK(n_of(world, carts, behind_ms(1000)) == 1);
   CHECK(n_of(world, carts, behind_ms(600)) == 2);
-  CHECK(n_of(world, carts, behind_ms(1000)) == 2);  // never goes back
+  CHECK(n_of(world, carts, behind_ms(1000)) == 2);  // the read never goes back to an older state
   // Both limits apply: the number of writes and their age.
   follow(world, {.writes = 2, .milliseconds = 1000});
   put_number(world, carts, 3);
@@ -236,7 +236,7 @@ TEST_CASE("a lag in milliseconds is measured by the account's clock", "[recent_w
   CHECK(n_of(world, carts, {"", Lag{2, 1000}}) == 5);
 }
 
-TEST_CASE("setting or removing a rule makes earlier writes visible and so does forgetting them",
+TEST_CASE("earlier writes become visible when a rule is set or removed or the writes are forgotten",
           "[recent_writes]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -252,7 +252,7 @@ TEST_CASE("setting or removing a rule makes earlier writes visible and so does f
     CHECK_FALSE(recent.any());
     CHECK(recent.bytes() == 0);
   }
-  SECTION("another rule replaces it") { follow(world, {.writes = 4, .milliseconds = {}}); }
+  SECTION("another rule replaces the first rule") { follow(world, {.writes = 4, .milliseconds = {}}); }
   SECTION("the new rule is for another table") { follow(world, {.writes = 5, .milliseconds = {}}, "orders"); }
   SECTION("the writes are forgotten") {
     recent.forget(account);
@@ -264,7 +264,7 @@ TEST_CASE("setting or removing a rule makes earlier writes visible and so does f
   CHECK(n_of(world, carts, behind(5)) == 2);
 }
 
-TEST_CASE("after a restore or a reset or a drop no read sees the state before it", "[recent_writes]") {
+TEST_CASE("after a restore or a reset or a drop no read sees the earlier state", "[recent_writes]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   RecentWrites& recent = world.database().recent_writes();
@@ -275,7 +275,7 @@ TEST_CASE("after a restore or a reset or a drop no read sees the state before it
   put_number(world, carts, 3);
   CHECK(n_of(world, carts, behind(1)) == 2);
 
-  SECTION("restore") {
+  SECTION("a snapshot is restored") {
     REQUIRE(world.database().snapshots().restore(account, id));
     carts = world.find("carts");
     CHECK(n_of(world, carts, behind(5)) == 1);
@@ -283,8 +283,8 @@ TEST_CASE("after a restore or a reset or a drop no read sees the state before it
     CHECK(n_of(world, carts, behind(5)) == 1);
     return;
   }
-  SECTION("drop") { REQUIRE(world.database().tables().drop(carts)); }
-  SECTION("reset") { world.database().snapshots().reset(account); }
+  SECTION("the table is dropped") { REQUIRE(world.database().tables().drop(carts)); }
+  SECTION("the account is reset") { world.database().snapshots().reset(account); }
   CHECK(recent.bytes() == 0);
   carts = world.create(simple_table("carts"));
   CHECK(n_of(world, carts, behind(5)) == -1);
@@ -293,7 +293,7 @@ TEST_CASE("after a restore or a reset or a drop no read sees the state before it
   CHECK(n_of(world, carts, Sight{}) == 7);
 }
 
-TEST_CASE("a lagging read sees no item that is due by now", "[recent_writes]") {
+TEST_CASE("a lagging read sees no item that is due at the time of the read", "[recent_writes]") {
   World world;
   const auto carts = world.create(indexed_carts());
   world.enable_ttl(carts);
@@ -308,9 +308,9 @@ TEST_CASE("a lagging read sees no item that is due by now", "[recent_writes]") {
     return std::pair(get(world, carts, {{"id", "a"}}, behind(5)).has_value(),
                      walk_table(world, carts, {.index = 1}, behind(5, "by_user")).size());
   };
-  SECTION("it was renewed") { put(start_seconds + 100); }
-  SECTION("it was removed") { world.remove(carts, {{"id", "a"}}); }
-  SECTION("it expires") {}
+  SECTION("the unseen write renews the item") { put(start_seconds + 100); }
+  SECTION("the unseen write removes the item") { world.remove(carts, {{"id", "a"}}); }
+  SECTION("there is no unseen write") {}
   CHECK(seen() == std::pair(true, std::size_t{1}));
   world.advance(start_ms + 10'001);
   CHECK(seen() == std::pair(false, std::size_t{0}));
@@ -329,13 +329,13 @@ TEST_CASE("a lagging read sees no expired item even if the table's mode or TTL c
   const auto change = [&](const std::function<void(Table&)>& edit) {
     REQUIRE(world.database().tables().update(carts, edit));
   };
-  SECTION("in aws mode") {
+  SECTION("the table switches to aws mode") {
     change([](Table& table) { table.expiry = {.kind = ExpiryMode::Kind::aws}; });
   }
-  SECTION("in manual mode") {
+  SECTION("the table switches to manual mode") {
     change([](Table& table) { table.expiry = {.kind = ExpiryMode::Kind::manual}; });
   }
-  SECTION("without TTL") {
+  SECTION("TTL is disabled") {
     change([](Table& table) { table.ttl.reset(); });
   }
   CHECK_FALSE(get(world, carts, {{"id", "a"}}, behind(5)));
@@ -346,13 +346,13 @@ TEST_CASE("writes beyond the limits become visible and use no memory", "[recent_
   World world;
   const auto carts = world.create(simple_table("carts"));
   RecentWrites& recent = world.database().recent_writes();
-  SECTION("no lag reaches them") {
+  SECTION("the writes exceed the lag's number of writes") {
     follow(world, {.writes = 2, .milliseconds = {}});
     for (int i = 0; i < 1000; ++i) put_number(world, carts, i);
     CHECK(recent.bytes() < 20'000);
     CHECK(n_of(world, carts, behind(2)) == 997);
   }
-  SECTION("they are older than the lag") {
+  SECTION("the writes are older than the lag") {
     follow(world, {.writes = {}, .milliseconds = 100});
     for (int i = 0; i < 100; ++i) {
       put_number(world, carts, i);
@@ -361,13 +361,13 @@ TEST_CASE("writes beyond the limits become visible and use no memory", "[recent_
     CHECK(recent.bytes() < 20'000);
     CHECK(n_of(world, carts, behind_ms(100)) == 98);
   }
-  SECTION("there are too many") {
+  SECTION("the number of writes exceeds the limit") {
     follow(world, {.writes = {}, .milliseconds = 100});
     constexpr auto more = static_cast<int>(RecentWrites::writes_max) + 5;
     for (int i = 0; i < more; ++i) put_number(world, carts, i);
     CHECK(n_of(world, carts, behind_ms(100)) == 4);
   }
-  SECTION("they are too large") {
+  SECTION("the size of the writes exceeds the limit") {
     follow(world, {.writes = {}, .milliseconds = 100});
     const std::string large(300'000, 'x');
     for (int i = 0; i < 400; ++i)
@@ -382,7 +382,7 @@ TEST_CASE("writes beyond the limits become visible and use no memory", "[recent_
   CHECK(recent.bytes() == 0);
 }
 
-TEST_CASE("a read sees the stored data if its unseen writes are dropped and so do later reads",
+TEST_CASE("a read and all later reads see the stored data if the record of unseen writes was dropped",
           "[recent_writes]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
@@ -400,25 +400,25 @@ TEST_CASE("a read sees the stored data if its unseen writes are dropped and so d
   CHECK(recent.unseen(*carts, behind(2), dropped).empty());
   CHECK(n_of(world, carts, behind(2)) == 1);
 
-  // The same holds if all writes were forgotten in the meantime.
+  // Reads also see the stored data if all writes were forgotten in the meantime.
   const Commit forgotten = recent.horizon(*carts, behind(2));
   recent.forget(account);
   write(2);
-  CHECK_FALSE(recent.unseen(*carts, behind(2), forgotten).empty());  // all later writes are kept
+  CHECK_FALSE(recent.unseen(*carts, behind(2), forgotten).empty());  // all writes since then are kept
   recent.forget(account);
   write(2);
   CHECK(recent.unseen(*carts, behind(2), forgotten).empty());
   CHECK(n_of(world, carts, behind(2)) == 1);
 }
 
-TEST_CASE("a read between two changes of one commit sees the commit and so do later reads",
+TEST_CASE("a read between two changes of one commit sees the whole commit and so do later reads",
           "[recent_writes]") {
   World world;
   const auto carts = world.create(simple_table("carts")), orders = world.create(simple_table("orders"));
   follow(world, {.writes = 1, .milliseconds = {}});
   int seen = 0;
   const auto subscription =
-      world.database().change_feed().subscribe([&](const Change& change) {  // told after RecentWrites
+      world.database().change_feed().subscribe([&](const Change& change) {  // called after RecentWrites
         if (change.table->name != "carts") return;
         seen = static_cast<int>(world.database().recent_writes().horizon(*orders, behind(1)));
       });

@@ -1,4 +1,4 @@
-// Changes of global tables at each point of a replication. The last write of an item always prevails.
+// Changes global tables at each point of a replication. The last write of an item must always prevail.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <stop_token>
@@ -26,7 +26,8 @@ std::function<bool()> restores(World& world, SnapshotId snapshot) {
 }  // namespace
 
 // The first replication bug that the simulation found: a write in flight replaced a later write.
-TEST_CASE("the last write prevails whenever a replica is removed while its writes arrive", "[replication]") {
+TEST_CASE("the last write prevails no matter when a replica is removed while its writes arrive",
+          "[replication]") {
   const int places = at_each_place([](int place) {
     World world;
     auto carts = world.create(simple_table("carts"));
@@ -55,9 +56,9 @@ TEST_CASE("the last write prevails whenever a replica is removed while its write
   CHECK(places > 5);
 }
 
-// Replication used to continue from its position before the restore: it forgot the deletion, and then the
+// Replication used to continue from its position before the restore. It forgot the deletion, and then the
 // older write arrived.
-TEST_CASE("a deletion prevails over the write before it whenever a restore happens while writes arrive",
+TEST_CASE("a deletion prevails over an earlier write no matter when a restore happens while writes arrive",
           "[replication]") {
   const int places = at_each_place([](int place) {
     World world;
@@ -89,7 +90,8 @@ TEST_CASE("a deletion prevails over the write before it whenever a restore happe
 }
 
 // The restored tables used to be visible before the restored settings of the routes.
-TEST_CASE("a paused route holds its writes whenever replication runs during a restore", "[replication]") {
+TEST_CASE("a paused route holds its writes no matter when replication runs during a restore",
+          "[replication]") {
   const int places = at_each_place([](int place) {
     World world;
     auto carts = world.create(simple_table("carts"));
@@ -112,7 +114,8 @@ TEST_CASE("a paused route holds its writes whenever replication runs during a re
   CHECK(places > 5);
 }
 
-TEST_CASE("restores during another account's replication deliver no held write", "[replication][holds]") {
+TEST_CASE("a restore during another account's replication delivers no write that a paused route holds",
+          "[replication][holds]") {
   World world({.reap = true});
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
@@ -138,8 +141,8 @@ TEST_CASE("restores during another account's replication deliver no held write",
   REQUIRE(world.all(in(world, "eu-west-1")).empty());
 }
 
-// Replication used to consider items copied that the restored replica did not have yet.
-TEST_CASE("items are copied again whenever a restore happens after a replica received them",
+// Replication used to treat items as copied although the restored replica did not have them yet.
+TEST_CASE("items are copied again no matter when a restore happens after a replica received them",
           "[replication]") {
   const int places = at_each_place([](int place) {
     World world({.reap = false, .backfill_at_once_max = 0});
@@ -167,7 +170,7 @@ TEST_CASE("items are copied again whenever a restore happens after a replica rec
 }
 
 // The route used to be paused in memory, but open after the next start.
-TEST_CASE("a route's setting in memory matches storage whenever a restore happens while it is set",
+TEST_CASE("a route's setting in memory matches storage no matter when a restore happens during a change",
           "[replication]") {
   const bool paused = GENERATE(false, true);
   const int places = at_each_place([&](int place) {

@@ -64,7 +64,7 @@ TEST_CASE("a new replica has all items and receives each later write with a stre
   world.put(carts, cart("a", "3"));
   world.put(replica, cart("b", "1"));
   world.remove(replica, {{"id", "b"}});
-  CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "1"));  // asynchronous
+  CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "1"));  // replication is asynchronous
   CHECK(world.database().replication().in_flight(account).at(0).writes == 2);
   settle(world);
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "3"));
@@ -126,7 +126,8 @@ TEST_CASE("an account's route settings and the count of writes in flight are lim
   CHECK(replication.in_flight(account).at(0).writes == InFlight::counted_max);
 }
 
-TEST_CASE("the later of two regions' writes prevails in both even if it is a deletion", "[replication]") {
+TEST_CASE("the later of two regions' writes prevails in both regions even if it is a deletion",
+          "[replication]") {
   World world;  // on a frozen clock
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
@@ -200,7 +201,7 @@ TEST_CASE("an expiry removes the write that expired and never a later write of a
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a write to an item that has expired in another region does not wait for its removal",
+TEST_CASE("a write to an item that has expired in another region does not wait for the item's removal",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -270,7 +271,8 @@ TEST_CASE("writes in flight can be queried for one source and one target table",
   CHECK_FALSE(is_in_flight("us-east-1", "eu-west-1"));
 }
 
-TEST_CASE("a table that leaves its replicas keeps its items and the others continue", "[replication]") {
+TEST_CASE("a replica that leaves its global table keeps its items and the other replicas continue",
+          "[replication]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = world.create(simple_table("carts"));
@@ -281,7 +283,7 @@ TEST_CASE("a table that leaves its replicas keeps its items and the others conti
   world.put(carts, {{"id", "b"}, {"ttl", number(start_seconds + 10)}});
   settle(world);
   set_route(world, "us-east-1", "eu-west-1", {.paused = true});
-  world.put(carts, cart("c", "1"));  // has not arrived yet, so it never does
+  world.put(carts, cart("c", "1"));  // never arrives in eu-west-1
   REQUIRE(world.database().tables().update_together(in(world, "eu-west-1"), [](std::vector<Table>& tables) {
     for (Table& table : tables)
       if (table.region == "eu-west-1") table.replicas.clear();
@@ -296,7 +298,7 @@ TEST_CASE("a table that leaves its replicas keeps its items and the others conti
   }
   CHECK(world.all(in(world, "eu-west-1")).size() == 2);
   CHECK(world.inconsistency(in(world, "us-east-1")).empty());
-  // The other two replicate to each other, but not to this one.
+  // The other two tables replicate to each other, but not to this table.
   CHECK(world.advance(start_ms + 10'001) == 4);
   CHECK(world.all(in(world, "eu-west-1")).empty());
   CHECK(records_of(world, "eu-west-1").back().cause == Cause::time_to_live);
@@ -305,7 +307,8 @@ TEST_CASE("a table that leaves its replicas keeps its items and the others conti
   CHECK(world.inconsistency(in(world, "us-east-1")).empty());
 }
 
-TEST_CASE("tables that are dropped together leave a point each if they have recovery", "[replication]") {
+TEST_CASE("each of several tables that are dropped together leaves a point if it has recovery enabled",
+          "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1", "ap-south-1"});
@@ -330,7 +333,7 @@ TEST_CASE("tables that are dropped together leave a point each if they have reco
   }
 }
 
-TEST_CASE("a replica that is added while writes are in flight gets all of them and no deleted item",
+TEST_CASE("a replica that is added while writes are in flight gets all of these writes and no deleted item",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -343,7 +346,7 @@ TEST_CASE("a replica that is added while writes are in flight gets all of them a
   world.remove(carts, {{"id", "a"}});
   world.put(carts, cart("b", "2"));
   world.put(carts, cart("c", "1"));
-  replicate(world, second, {"ap-south-1"});  // requested where the writes have not arrived yet
+  replicate(world, second, {"ap-south-1"});  // requested in a region where the writes have not arrived yet
   auto third = in(world, "ap-south-1");
   CHECK(sorted(world.all(third)) == std::vector<Item>{cart("b", "2"), cart("c", "1")});
   set_route(world, "us-east-1", "eu-west-1", {});
@@ -406,8 +409,8 @@ TEST_CASE("a write in flight arrives exactly once whichever storage write fails"
 
 namespace {
 
-// Random writes in three regions. In between, routes are paused, delayed and reopened, replicas are added and
-// removed, time passes, the database is reopened, and snapshots are restored.
+// Writes random items in three regions. Between writes, routes are paused, delayed and reopened, replicas are
+// added and removed, time passes, the database is reopened, and snapshots are restored.
 class Story {
  public:
   Story(std::uint64_t seed, bool durable) : random_(seed), durable_(durable) {
@@ -471,11 +474,11 @@ class Story {
     const auto member = std::find(members_.begin(), members_.end(), which);
     if (member == members_.end()) {
       replicate(*world_, in(*world_, members_[random_() % members_.size()]), {which});
-      // A replica serves no requests before it has all items.
+      // A replica serves requests only after it has received all items.
       settle_copies(which);
       members_.push_back(which);
     } else if (random_() % 3 == 0) {
-      // Writes that it has not sent would be lost with it, so let it send all of them.
+      // Removing the replica would lose the writes that it has not sent, so first let it send them all.
       for (const auto& to : regions)
         if (to != which) set_route(*world_, which, to, {});
       settle(*world_);
@@ -505,7 +508,7 @@ class Story {
     const auto table = in(*world_, where);
     const std::string id = std::to_string(random_() % 30);
     if (random_() % 4 == 0) {
-      if (!world_->get(table, {{"id", id}})) return;  // there is nothing to delete
+      if (!world_->get(table, {{"id", id}})) return;  // there is no item to delete
       world_->remove(table, {{"id", id}});
       model_.erase(id);
     } else {
@@ -521,7 +524,7 @@ class Story {
       CAPTURE(member);
       CHECK(sorted(world_->all(in(*world_, member))) == sorted(expected));
     }
-    // Snapshots may still have writes in flight between dropped tables. These are not counted here.
+    // Writes in flight between dropped tables, which snapshots may still have, are not counted here.
     for (const InFlight& flight : world_->database().replication().in_flight(account))
       CHECK(flight.writes == 0);
     const std::string wrong = world_->inconsistency(in(*world_, regions[0]));
@@ -548,7 +551,7 @@ TEST_CASE("the last write of an item reaches all regions whatever happens to the
   Story(seed, seed % 3 == 0).run(300);
 }
 
-TEST_CASE("with strong consistency a write takes effect in all regions with one batch", "[replication]") {
+TEST_CASE("with strong consistency a write takes effect in all regions in one batch", "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"us-east-2", "us-west-2"}, /*strong=*/true);
@@ -590,7 +593,7 @@ TEST_CASE("replication loses nothing during concurrent writes and table changes 
         Transaction transaction(world.database().write_path(), Cause::user);
         const Item item = cart(std::to_string(i % 20), std::to_string(writer) + "/" + std::to_string(i));
         const auto slot = transaction.add(table, key_of(*table->description(), item));
-        if (!transaction.lock()) continue;  // a restore came in between
+        if (!transaction.lock()) continue;  // a restore happened in between
         i % 5 == 0 ? transaction.remove(slot) : transaction.put(slot, item);
         transaction.commit();
         ++written;
@@ -620,7 +623,7 @@ TEST_CASE("replication loses nothing during concurrent writes and table changes 
       if (there) world.database().replication().settle(world.database().accounts().of(account));
       static_cast<void>(world.database().tables().update_together(table, [&](std::vector<Table>& tables) {
         if (there) {
-          // Like the operation, do not remove a replica while its writes are in flight.
+          // Like UpdateTable, does not remove a replica while its writes are in flight.
           const auto leaves = std::find_if(tables.begin(), tables.end(),
                                            [](const Table& each) { return each.region == regions[2]; });
           for (const Replica& other : leaves->replicas)

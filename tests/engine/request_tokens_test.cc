@@ -68,7 +68,7 @@ TEST_CASE("a token whose write failed remains unused", "[request_tokens][holds]"
   CHECK(put_once(world, carts, "t", {{"id", "a"}}));
 }
 
-TEST_CASE("the use of a new token forgets old ones", "[request_tokens]") {
+TEST_CASE("using a new token erases expired tokens", "[request_tokens]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 40; ++i) {
@@ -82,12 +82,13 @@ TEST_CASE("the use of a new token forgets old ones", "[request_tokens]") {
   CHECK(stored_tokens(world, 'U') == 3);
 }
 
-TEST_CASE("the cost of a token does not grow with the expired tokens of one instant", "[request_tokens]") {
+TEST_CASE("the cost of using a token does not grow with the number of tokens that expired together",
+          "[request_tokens]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 2000; ++i) REQUIRE(put_once(world, carts, "old" + std::to_string(i), {{"id", "a"}}));
   world.advance(world.now() + request_token_ms + 1);
-  // Each use forgets sixteen old tokens, and does not pass the tombstones of earlier ones again.
+  // Each use erases sixteen expired tokens, and does not pass the tombstones of earlier uses again.
   std::uint64_t walked_most = 0;
   for (int i = 0; i < 200; ++i) {
     rocksdb::get_perf_context()->Reset();
@@ -99,7 +100,7 @@ TEST_CASE("the cost of a token does not grow with the expired tokens of one inst
   CHECK(stored_tokens(world, 'U') == 200);
 }
 
-TEST_CASE("tokens are forgotten even if the clock was set back in the meantime", "[request_tokens]") {
+TEST_CASE("expired tokens are erased even if the clock was set back in the meantime", "[request_tokens]") {
   World world;
   const auto use = [&](const std::string& token) {
     Batch batch;
@@ -119,7 +120,7 @@ TEST_CASE("tokens are forgotten even if the clock was set back in the meantime",
   CHECK(stored_tokens(world, 'U') == 1);
 }
 
-TEST_CASE("items that are read together are as of one instant", "[database]") {
+TEST_CASE("get_together returns items in the requested order and nothing for a missing item", "[database]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.put(carts, {{"id", "a"}, {"n", "1"}});

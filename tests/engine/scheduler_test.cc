@@ -1,4 +1,4 @@
-// Tasks that share a few threads.
+// Tests how tasks share a few threads.
 #include "engine/base/scheduler.h"
 
 #include <atomic>
@@ -21,7 +21,7 @@ class Work final : public engine::Task {
   using engine::Task::Next;
   explicit Work(std::function<Next()> work) : work_(std::move(work)) {}
 
-  std::string problem;  // why its last failed step failed
+  std::string problem;  // why the task's last failed step failed
 
  private:
   Next step() override { return work_(); }

@@ -29,7 +29,7 @@ Table table_with_stream(std::string name) {
   return table;
 }
 
-// Whether the ranges of the open shards cover all hashes, without gaps and overlaps.
+// Returns whether the ranges of the open shards cover all hashes, without gaps or overlaps.
 bool divide_all_hashes(const std::vector<Shard>& shards) {
   std::map<std::uint64_t, std::uint64_t> ranges;
   for (const Shard& shard : shards)
@@ -102,7 +102,7 @@ TEST_CASE("the first shards of a stream cover all hashes", "[shards]") {
   }
 }
 
-TEST_CASE("a shard splits into halves or rolls over to one child and the children start after it",
+TEST_CASE("a shard splits into halves or rolls over to one child and the children start after it ends",
           "[shards]") {
   Stream stream = one_shard();
   const auto halves = reshard(stream, 0, Resharding::split, 1000, 50);
@@ -117,12 +117,12 @@ TEST_CASE("a shard splits into halves or rolls over to one child and the childre
   CHECK(stream.shards[2].first_hash == hash_max / 2 + 1);
   CHECK(stream.shards[2].last_hash == hash_max);
   CHECK(stream.shards[2].parent == Shard::Parent{0, 1000});
-  CHECK(stream.shards[2].created == 1001);  // on a frozen clock
+  CHECK(stream.shards[2].created == 1001);  // later than the split even on a frozen clock
   CHECK(stream.shards[2].first_sequence == 51);
   CHECK(stream.open_shard(0).number == 1);
   CHECK(stream.open_shard(hash_max).number == 2);
 
-  const auto child = reshard(stream, 2, Resharding::roll, 5000, 50);  // it never had a record
+  const auto child = reshard(stream, 2, Resharding::roll, 5000, 50);  // shard 2 never had a record
   REQUIRE(child);
   REQUIRE(child->size() == 1);
   CHECK((*child)[0].number == 3);
@@ -156,7 +156,7 @@ TEST_CASE("a shard that is closed or unknown or one hash wide cannot be split", 
   CHECK(divide_all_hashes(stream.shards));
 }
 
-TEST_CASE("a stream's open shards and its shards in total are limited", "[shards]") {
+TEST_CASE("a stream's number of open shards and its total number of shards are limited", "[shards]") {
   Stream stream;
   stream.shards = first_shards(first_shards_max, 1000, 41);
   const auto halves = reshard(stream, std::nullopt, Resharding::split, 1000, 50);
@@ -268,7 +268,7 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   CHECK(shards[0].parent == Shard::Parent{0, start_ms});
   CHECK(shards[0].oldest_sequence == 3);
   CHECK(world.database().change_log().read(stream, 0, 0, 10, 1 << 20).ended);
-  // A later change of the table's description does not bring it back.
+  // A later change of the table's description does not bring back the closed shard.
   world.database().tables().update(carts, [](Table& table) { table.settings.set("colour", "red"); });
   shards = world.database().catalog().find_stream(stream)->shards;
   REQUIRE(shards.size() == 1);
@@ -317,7 +317,8 @@ TEST_CASE("while eight clients write and shards split each record is in one shar
 
   CHECK(resharded > 0);
   CHECK(follower.seen().size() == static_cast<std::size_t>(writers * writes));
-  // All writes differ, so each has a record. Each record's old image is the item's previous new image.
+  // All writes differ, so each write has a record.
+  // Each record's old image equals the new image of the item's previous record.
   const Stream now = *carts->description()->stream;
   std::map<std::string, Item> latest;
   std::set<Sequence> sequences;

@@ -19,7 +19,7 @@ SnapshotHeads::OfAccount heads_of(SnapshotId first, std::vector<TableId> tables)
 
 }  // namespace
 
-TEST_CASE("snapshots with the same tables share one list of them", "[snapshots]") {
+TEST_CASE("snapshots with the same tables share one list of tables", "[snapshots]") {
   const auto heads = heads_of(1, {7, 3, 7});
   CHECK(*heads.at(1).tables == std::vector<TableId>{3, 7});
   CHECK(heads.at(1).tables == heads.at(3).tables);
@@ -27,8 +27,10 @@ TEST_CASE("snapshots with the same tables share one list of them", "[snapshots]"
   CHECK_FALSE(SnapshotHeads::has(heads, 4));
 }
 
-TEST_CASE("readers see an account's snapshots before or after a concurrent change", "[snapshots]") {
-  // An account always has three snapshots, of table 1 in one state and of table 2 in the other, or none.
+TEST_CASE("readers see an account's snapshots as they were either before or after a concurrent change",
+          "[snapshots]") {
+  // The account alternates between three states: three snapshots of table 1, three snapshots of table 2, and
+  // no snapshots.
   const std::string account = "000000000000", other = "000000000042";
   SnapshotHeads heads;
   heads.set(other, heads_of(100, {9}));

@@ -131,7 +131,7 @@ TEST_CASE("a snapshot can be restored any number of times", "[snapshots]") {
 }
 
 TEST_CASE("restoring an earlier snapshot brings back a table that a later one lacks", "[snapshots]") {
-  // Restoring the later snapshot used to discard the images of the table.
+  // Regression: restoring the later snapshot discarded the images of the table.
   World world;
   auto carts = make_carts(world);
   world.put(carts, cart("a", 100));
@@ -149,7 +149,7 @@ TEST_CASE("restoring an earlier snapshot brings back a table that a later one la
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a restore undoes the records after its snapshot and sequence numbers are never reused",
+TEST_CASE("a restore undoes the records after its snapshot and never reuses their sequence numbers",
           "[snapshots][holds]") {
   World world;
   auto carts = make_carts(world);
@@ -178,7 +178,8 @@ TEST_CASE("a restore undoes the records after its snapshot and sequence numbers 
   CHECK_FALSE(stream.has_lost(undone + 2, stream.last_restore()));
 }
 
-TEST_CASE("a reader loses its position only if a restore undoes records before it", "[snapshots]") {
+TEST_CASE("a reader loses its position only if a restore undoes records before that position",
+          "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   const auto put = [&](const std::string& id) { world.put(world.find("carts"), {{"id", id}}); };
@@ -187,7 +188,7 @@ TEST_CASE("a reader loses its position only if a restore undoes records before i
   const SnapshotId first = world.database().snapshots().take(account);
   const Sequence kept = world.database().watermark().published();
   put("b");
-  put("c");  // a reader is here
+  put("c");  // a reader has read up to this record
   const Sequence stood = world.database().watermark().published() + 1;
   for (int round = 0; round < 5; ++round) {
     REQUIRE(world.database().snapshots().restore(account, first));
@@ -200,7 +201,7 @@ TEST_CASE("a reader loses its position only if a restore undoes records before i
     CHECK_FALSE(stream().has_lost(latest, seen));
     put("of round " + std::to_string(round));
   }
-  // Records that only the later snapshot has are lost exactly while the earlier one is restored.
+  // Records that only the later snapshot has are lost exactly while the earlier snapshot's state is current.
   const SnapshotId second = world.database().snapshots().take(account);
   const Sequence after = world.database().watermark().published() + 1;
   const std::uint32_t seen = stream().last_restore();
@@ -345,7 +346,8 @@ TEST_CASE("snapshots survive a restart", "[snapshots]") {
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a restore that fails at any write leaves the old state or the new", "[snapshots][holds]") {
+TEST_CASE("a restore that fails at any write leaves either the old state or the new state",
+          "[snapshots][holds]") {
   const Directory directory;
   int writes_left = 1 << 20;
   World world(
@@ -386,11 +388,11 @@ TEST_CASE("a snapshot copies no items and a restore writes only what has changed
   CHECK(keys_by_kind(world)['I'] == before['I']);
   CHECK(keys_by_kind(world)['B'] == 0);
 
-  world.put(carts, cart("7", 5000));  // the item, its old and its new expiry entry
+  world.put(carts, cart("7", 5000));  // changes the item, its old expiry entry and its new one
   CHECK(keys_by_kind(world)['B'] == 3);
-  world.put(carts, cart("7", 5001));  // one more expiry entry
+  world.put(carts, cart("7", 5001));  // changes one more expiry entry
   CHECK(keys_by_kind(world)['B'] == 4);
-  world.remove(carts, {{"id", "8"}});  // item, two index entries, expiry entry
+  world.remove(carts, {{"id", "8"}});  // changes an item, two index entries and an expiry entry
   CHECK(keys_by_kind(world)['B'] == 8);
   REQUIRE(world.database().snapshots().restore(account, id));
   CHECK(keys_by_kind(world)['B'] == 0);
@@ -398,7 +400,7 @@ TEST_CASE("a snapshot copies no items and a restore writes only what has changed
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("restoring an older snapshot repeatedly keeps only the differences from the later one",
+TEST_CASE("restoring an older snapshot repeatedly keeps only the differences from the later snapshot",
           "[snapshots]") {
   World world;
   make_carts(world);
@@ -584,7 +586,7 @@ TEST_CASE("each snapshot restores its state exactly whatever happened since", "[
 
 // --- concurrency
 
-TEST_CASE("accounts that take snapshots concurrently each get their own", "[snapshots][holds]") {
+TEST_CASE("accounts that take snapshots concurrently each get their own snapshots", "[snapshots][holds]") {
   World world;
   std::vector<std::thread> takers;
   std::array<std::vector<SnapshotId>, 6> taken;
@@ -675,7 +677,7 @@ TEST_CASE("every request sees a restore as a single instant", "[snapshots][holds
   const std::string key = key_of(*carts->description(), {{"id", "7"}});
   Database& database = world.database();
   const SnapshotId id = database.snapshots().take(account);
-  // Another table with the same name, so that ids differ before and after a restore.
+  // Creates another table with the same name, so that ids differ before and after a restore.
   REQUIRE(database.tables().drop(carts));
   carts = make_carts(world);
   for (int i = 0; i < 50; ++i) world.put(carts, cart(std::to_string(i), 1000));
@@ -741,7 +743,8 @@ TEST_CASE("a restore or a drop in memory that storage rejects changes nothing an
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("data that snapshots keep in memory counts as used memory until they are dropped", "[snapshots]") {
+TEST_CASE("data that snapshots keep in memory counts as used memory until the snapshots are dropped",
+          "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   const auto put_all = [&](char letter) {

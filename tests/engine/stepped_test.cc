@@ -1,4 +1,4 @@
-// Background tasks, stepped in an order that a seed chooses.
+// Steps background tasks in an order that a seed chooses.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -79,7 +79,7 @@ std::string run(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("due items are hidden immediately and deleted by the reaper's step", "[scheduler]") {
+TEST_CASE("due items are hidden immediately and deleted by the reaper's next step", "[scheduler]") {
   SteppedWorld stepped(1);
   World& world = stepped.world;
   auto carts = world.create(simple_table("carts"));

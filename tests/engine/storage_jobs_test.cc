@@ -72,7 +72,7 @@ struct Fixture {
     ++runs;
     body();
   }
-  // Whether an error on another thread would have to wait now.
+  // Returns whether an error on another thread would have to wait now.
   [[nodiscard]] bool waits() const {
     bool waits = false;
     std::thread other([&] { waits = !jobs->hold(milliseconds(0)); });
@@ -160,7 +160,7 @@ TEST_CASE("a flush that the resumption schedules runs unless another error occur
   CHECK(world.jobs->begin_resuming());
 }
 
-TEST_CASE("a flush counts as running until it has ended even if it has failed") {
+TEST_CASE("a flush that has failed counts as running until it has ended") {
   Fixture world;
   world.schedule(flush);
   CHECK(!world.jobs->flush_runs());
@@ -205,7 +205,7 @@ TEST_CASE("a dropped flush is not held") {
   CHECK(!world.jobs->begin_resuming());
 }
 
-TEST_CASE("a flush may outlive the objects that scheduled it and its end is noticed") {
+TEST_CASE("a flush can outlive the objects that scheduled it and an error still waits for its end") {
   Fixture world;
   std::atomic<bool> ended = false;
   std::thread waiter;

@@ -121,7 +121,7 @@ class FlushingEnv final : public rocksdb::EnvWrapper {
   enum class Flushes : std::uint8_t {
     run,
     kept,       // until run_kept()
-    forgotten,  // like one that begins after an error: RocksDB leaves it queued and never runs it
+    forgotten,  // like a flush that begins after an error: RocksDB leaves it queued and never runs it
   };
   FlushingEnv() : EnvWrapper(rocksdb::Env::Default()) {}
 
@@ -145,7 +145,7 @@ class FlushingEnv final : public rocksdb::EnvWrapper {
     flushes_ = Flushes::run;
     for (const auto& run : std::exchange(kept_, {})) run();
   }
-  // Whether a flush was kept or forgotten.
+  // Returns whether a flush was kept or forgotten.
   [[nodiscard]] bool caught() const { return caught_; }
 
  private:
@@ -164,7 +164,7 @@ std::vector<std::string> names_in(const std::string& directory) {
 
 }  // namespace
 
-TEST_CASE("a batch can be read as it was written and joined with another", "[storage]") {
+TEST_CASE("a batch's operations can be read back and a batch can be appended to another batch", "[storage]") {
   Batch batch, other;
   batch.put("k", std::string("\0v", 2));
   other.erase("gone");
@@ -199,7 +199,7 @@ TEST_CASE("an iterator walks between its bounds in both directions as of its sna
   CHECK(iterator.key() == "b3");
 }
 
-TEST_CASE("erasing a range erases all of its keys whether few or many", "[storage]") {
+TEST_CASE("erasing a range erases all of its keys whether it has few keys or many", "[storage]") {
   auto storage = open();
   const int count = GENERATE(10, 5000);
   for (int i = 0; i < count; ++i) put(*storage, "k" + std::to_string(i), "");
@@ -211,7 +211,8 @@ TEST_CASE("erasing a range erases all of its keys whether few or many", "[storag
   CHECK(keys(*storage, "a", "z") == std::vector<std::string>{"j", "l"});
 }
 
-TEST_CASE("erasing a range of change records keeps the others and those written later", "[storage]") {
+TEST_CASE("erasing a range of change records keeps all other records and records written later",
+          "[storage]") {
   auto storage = open();
   const auto written = [](Sequence sequence) { return sequence % 3 != 0; };
   const auto write_those = [&](const auto& of) {
@@ -242,7 +243,7 @@ TEST_CASE("erasing a range that begins with an expiry entry fails", "[storage]")
   CHECK_THROWS_AS(storage->write(batch), StorageFault);
 }
 
-TEST_CASE("data in a directory survives closing and reopening", "[storage]") {
+TEST_CASE("data in a directory survives closing and reopening the storage", "[storage]") {
   const Directory directory;
   put(*open({.directory = directory.path() + "/new/sub"}), "k", "v");
   std::string value;
@@ -283,7 +284,7 @@ TEST_CASE("a data directory and its files are accessible only to their owner wha
   {
     auto storage = open({.directory = path});
     for (int i = 0; i < 40; ++i)
-      put(*storage, "k" + std::to_string(i), std::string(1 << 20, 'x'));  // buffers become files
+      put(*storage, "k" + std::to_string(i), std::string(1 << 20, 'x'));  // enough to write buffers to files
   }
   ::umask(before);
   CHECK(mode_of(path) == 0700);
@@ -342,7 +343,7 @@ TEST_CASE("links and pipes in a data directory give no access to files outside i
   CHECK(open({.directory = path}));
 }
 
-TEST_CASE("a directory with foreign files is rejected and left unchanged", "[storage]") {
+TEST_CASE("a directory with files that Mayfly did not create is rejected and left unchanged", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/home";
   std::filesystem::create_directory(path);
@@ -354,7 +355,7 @@ TEST_CASE("a directory with foreign files is rejected and left unchanged", "[sto
                               " is not empty and was not created by Mayfly; use an empty or a new directory");
   CHECK(names_in(path) == std::vector<std::string>{"letter.txt"});
   CHECK(mode_of(path) == 0755);
-  // The file system's own directory does not count.
+  // The directory lost+found, which the file system creates, does not count.
   std::filesystem::remove(path + "/letter.txt");
   std::filesystem::create_directory(path + "/lost+found");
   CHECK(Storage::open({.directory = path}));
@@ -407,7 +408,7 @@ TEST_CASE("writes resume after any file operation fails and no acknowledged writ
   for (bool failed = true; failed; failing += 13, ++rounds) {
     INFO("operation " << failing << " on files fails");
     const std::string path = directory.path() + "/" + std::to_string(failing);
-    std::atomic<int> operations{-1'000'000};  // opening does not count
+    std::atomic<int> operations{-1'000'000};  // opening the storage does not count
     std::vector<std::string> acknowledged;
     {
       auto storage =
@@ -416,7 +417,7 @@ TEST_CASE("writes resume after any file operation fails and no acknowledged writ
       for (int i = 0; i < 24; ++i) {
         const std::string key = "k" + std::to_string(i);
         try {
-          put(*storage, key, std::string(1 << 20, 'x'));  // buffers of 16 MB become files in between
+          put(*storage, key, std::string(1 << 20, 'x'));  // enough to write buffers of 16 MB to files
           acknowledged.push_back(key);
         } catch (const StorageFault&) {}
       }
@@ -524,7 +525,7 @@ TEST_CASE("storage that cannot recover serves reads and rejects writes and can b
   CHECK(storage->get("k", value));
 }
 
-TEST_CASE("a file that storage gives up fails as during shutdown so that RocksDB does not retry",
+TEST_CASE("creating a file that storage gives up fails as during shutdown so that RocksDB does not retry",
           "[storage]") {
   const Directory directory;
   const std::atomic<bool> refuses{false};
@@ -628,7 +629,8 @@ TEST_CASE("memory of erased keys is reclaimed whether erased one by one or as a 
   CHECK_FALSE(storage->get("k1", found));
 }
 
-TEST_CASE("reads in both directions that pass many erased keys have them compacted", "[storage][holds]") {
+TEST_CASE("a read in either direction that passes many erased keys starts a compaction of those keys",
+          "[storage][holds]") {
   const Directory directory;
   const bool durable = GENERATE(false, true);
   auto storage = open({.directory = durable ? directory.path() + "/data" : ""});
@@ -685,7 +687,7 @@ TEST_CASE("the process's resident memory grows with the memory that it touches",
   CHECK(touched.back() == 'x');
 }
 
-TEST_CASE("code that is given back is no longer resident", "[storage]") {
+TEST_CASE("program code that is given back to the kernel is no longer resident in memory", "[storage]") {
   const auto read_code = [](dl_phdr_info* program, std::size_t, void*) {
     int sum = 0;
     for (const ElfW(Phdr) & part : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
@@ -736,7 +738,7 @@ TEST_CASE("memory of overwritten values is reclaimed while writes continue", "[s
   };
   overwrite(100 * keys);
   CHECK(comes_to_pass([&, keys = keys] {
-    overwrite(20);  // 400 in 200 ms, so storage has no quiet moment
+    overwrite(20);  // at this rate, 400 writes in 200 ms, storage is never idle
     return storage->footprint_bytes() < 2 * keys * value.size() + (3 << 20);
   }));
   for (int i = 0; i < keys; ++i) {

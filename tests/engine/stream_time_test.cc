@@ -9,7 +9,7 @@ using namespace engine;
 TEST_CASE("stream time stands still during a jump and continues after it", "[stream_time]") {
   StreamTime time;
   time.jump(1000, 5000);
-  time.jump(5000, 6000);  // on a frozen clock: one jump with the first
+  time.jump(5000, 6000);  // on a frozen clock, this jump continues the first one
   time.jump(7000, 7500);
   CHECK(time.of(900) == 900);
   CHECK(time.of(3000) == 1000);
@@ -19,7 +19,7 @@ TEST_CASE("stream time stands still during a jump and continues after it", "[str
   CHECK(time.of(8000) == 2500);
 }
 
-TEST_CASE("a stream time is mapped to the first instant that has it", "[stream_time]") {
+TEST_CASE("a stream time is mapped to the first instant with that stream time", "[stream_time]") {
   StreamTime time;
   time.jump(1000, 5000);
   time.jump(7000, 7500);

@@ -49,7 +49,7 @@ struct TrimmedWorld {
 
 TEST_CASE("records older than a day are deleted automatically in batches a minute apart", "[trimmer]") {
   TrimmedWorld stepped;
-  stepped.scheduler->run();  // before there is an account
+  stepped.scheduler->run();  // no account exists yet
   stepped.world.create(streamed_table("carts"));
   stepped.put("a");
   stepped.move(minute_ms / 2);
@@ -59,7 +59,7 @@ TEST_CASE("records older than a day are deleted automatically in batches a minut
   stepped.move(1);
   CHECK(stepped.left() == "b");
   stepped.move(minute_ms - 1);
-  CHECK(stepped.left() == "b");  // old enough, but the last batch was less than a minute ago
+  CHECK(stepped.left() == "b");  // "b" is old enough, but the last batch was less than a minute ago
   stepped.move(1);
   CHECK(stepped.left() == "");
   stepped.put("c");
@@ -67,7 +67,7 @@ TEST_CASE("records older than a day are deleted automatically in batches a minut
   CHECK(stepped.left() == "");
 }
 
-TEST_CASE("the trimmer does not run before the oldest record is old enough or without streams", "[trimmer]") {
+TEST_CASE("the trimmer does not run without streams or before the oldest record is old enough", "[trimmer]") {
   TrimmedWorld stepped;
   stepped.world.create(simple_table("plain"));
   stepped.put("a", "plain");
@@ -107,7 +107,7 @@ TEST_CASE("records age at the rate of their account's clock and not by jumps", "
   CHECK(stepped.left() == "");
   stepped.put("b");
   database.time_travel().advance(account, stepped.world.now() + day_ms + 1, /*age_streams=*/true);
-  CHECK(stepped.left() == "");  // already when advance() returns
+  CHECK(stepped.left() == "");  // the records are deleted before advance() returns
 }
 
 TEST_CASE("records that a restore brings back are deleted when they are a day old", "[trimmer]") {
@@ -158,9 +158,9 @@ TEST_CASE("a restart does not change when a record is deleted", "[trimmer]") {
   Directory directory;
   const auto clock = std::make_shared<SteppedClock>(start_ms);
   std::shared_ptr<SteppedScheduler> scheduler;
-  // Each database makes its own schedulers and ends them.
+  // Each database makes its own schedulers and ends them. Storage's scheduler has one thread.
   World world({.directory = directory.path(), .clock = clock, .make_scheduler = [&](std::size_t threads_max) {
-                 if (threads_max == 1) return std::make_shared<SteppedScheduler>(clock, 1);  // storage's
+                 if (threads_max == 1) return std::make_shared<SteppedScheduler>(clock, 1);
                  return scheduler = std::make_shared<SteppedScheduler>(clock, 1);
                }});
   const StreamId stream = world.create(streamed_table("carts"))->description()->stream->id;

@@ -115,7 +115,7 @@ TEST_CASE("frozen and offset and scaled clocks show the expected time", "[time_t
   world.clock().set(start_ms + 1000);
   CHECK(world.now() == start_ms + 10);
 
-  REQUIRE(database.time_travel().set(account, {Mode::offset}, std::nullopt));  // from its current time
+  REQUIRE(database.time_travel().set(account, {Mode::offset}, std::nullopt));  // starts at the current time
   world.clock().set(start_ms + 1500);
   CHECK(world.now() == start_ms + 10 + 500);
 
@@ -129,7 +129,8 @@ TEST_CASE("frozen and offset and scaled clocks show the expected time", "[time_t
   CHECK(world.now() == start_ms + 2500);
 }
 
-TEST_CASE("an advance keeps a frozen clock or a rate and turns real time into an offset", "[time_travel]") {
+TEST_CASE("an advance keeps a frozen or scaled clock's mode and turns real time into an offset",
+          "[time_travel]") {
   World world;
   Database& database = world.database();
   database.time_travel().advance(account, start_ms + 100);
@@ -166,7 +167,7 @@ TEST_CASE("only an account without tables can set its clock back", "[time_travel
   CHECK(world.database().accounts().of(other_account).now() == year_2020);
 }
 
-TEST_CASE("an advance to the next expiry goes to one instant or nowhere if no expiry is left",
+TEST_CASE("an advance to the next expiry stops at that instant or does not move if no expiry is left",
           "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
@@ -240,7 +241,7 @@ TEST_CASE("a clock with a configured start continues after a restart if its acco
     world.reopen();
     CHECK(world.now() == after);
     CHECK(world.database().accounts().of(other_account).now() ==
-          start_ms + hour_ms);  // without tables: it starts over
+          start_ms + hour_ms);  // without tables, the clock starts over
   };
   goes_on({Mode::frozen}, start_ms + hour_ms);
   goes_on({Mode::offset}, start_ms + hour_ms + 5000);
@@ -294,7 +295,7 @@ TEST_CASE("setting a clock back while a table is created takes effect first or i
   }
 }
 
-TEST_CASE("records do not age by jumps even after a restart", "[time_travel][holds]") {
+TEST_CASE("clock jumps do not age stream records even after a restart", "[time_travel][holds]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = carts_of(world, account);
@@ -308,7 +309,7 @@ TEST_CASE("records do not age by jumps even after a restart", "[time_travel][hol
   CHECK(world.records(world.find("carts")->description()->stream->id).size() == 2);
 }
 
-TEST_CASE("several accounts can advance at the same time", "[time_travel]") {
+TEST_CASE("the clocks of several accounts can advance at the same time", "[time_travel]") {
   World world({.reap = true});
   std::vector<std::shared_ptr<LiveTable>> tables;
   for (int i = 0; i < 8; ++i) {
@@ -381,7 +382,8 @@ TEST_CASE("an advance ends even if clients keep writing items that become due du
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an advance that is stopped ends early and another one continues from there", "[time_travel]") {
+TEST_CASE("an advance that is stopped ends early and the next advance continues from there",
+          "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, std::nullopt));
@@ -424,7 +426,7 @@ TEST_CASE("an advance does not wait at a failpoint whose table is dropped or rep
   }
 }
 
-TEST_CASE("items that are written during an advance expire in it even if the index was already read",
+TEST_CASE("items written during an advance expire in that advance even if the index was already read",
           "[time_travel][failpoints]") {
   World world;
   auto carts = carts_of(world, account);
@@ -435,8 +437,8 @@ TEST_CASE("items that are written during an advance expire in it even if the ind
   failpoints.arm(carts, key, {{"id", "held"}});
   std::thread traveller([&] { world.advance(start_ms + hour_ms); });
   while (!failpoints.of(account)[0].waiting) std::this_thread::yield();
-  world.put(carts, expiring_after("3", 3));  // before the next due item
-  world.put(carts, expiring_after("4", 6));  // renewed
+  world.put(carts, expiring_after("3", 3));  // due before the next item
+  world.put(carts, expiring_after("4", 6));  // renewed, with a later due time
   world.put(carts, expiring_after("held", 7));
   failpoints.release(*carts, key);
   traveller.join();

@@ -52,11 +52,12 @@ TEST_CASE("a timer that never fires is kept but never gets a turn", "[timer_queu
   CHECK(timers.look(1)->timer.due == 100);
 }
 
-TEST_CASE("settling a look does not move the timer past one pushed since the look began", "[timer_queue]") {
+TEST_CASE("settling a look does not move the timer past a timer that was pushed since the look began",
+          "[timer_queue]") {
   TimerQueue timers([] {});
   timers.push({1, 100, 100});
   const auto look = timers.look(1);
-  timers.push({1, 300, 300});  // written after the index was read, later than the current timer
+  timers.push({1, 300, 300});  // pushed after the index was read, and later than the current timer
   timers.push({1, 250, 250});
   timers.settle(*look, TimerQueue::Timer{1, 500, 500});
   CHECK(timers.of(1)->due == 250);
@@ -78,7 +79,7 @@ TEST_CASE("a look is whole until a timer is pushed or another look begins", "[ti
   const auto look = timers.look(1);
   CHECK(timers.is_whole(*look));
   timers.settle(*look, TimerQueue::Timer{1, 200, 200});
-  CHECK(timers.is_whole(*look));  // and may continue
+  CHECK(timers.is_whole(*look));  // the look can continue
   timers.push({1, 300, 300});
   CHECK_FALSE(timers.is_whole(*look));
   CHECK(timers.is_current(*look));
@@ -88,7 +89,7 @@ TEST_CASE("a look is whole until a timer is pushed or another look begins", "[ti
   const auto other = timers.look(1);
   CHECK_FALSE(timers.is_whole(*again));
   timers.settle(*other, std::nullopt);
-  CHECK_FALSE(timers.is_whole(*other));  // its timer is removed
+  CHECK_FALSE(timers.is_whole(*other));  // settling the look removed its timer
 }
 
 TEST_CASE("a look that is never settled leaves the timer unchanged", "[timer_queue]") {

@@ -125,7 +125,7 @@ TEST_CASE("a write that changes nothing writes no record", "[transaction]") {
   CHECK(records[2].cause == Cause::user);
   CHECK_FALSE(records[2].new_image);
   CHECK(records[2].created == start_ms);
-  // Keys and old image: {"id":"a"} is 3 bytes, {"n":2} 3 more.
+  // The keys have 3 bytes, {"id":"a"}, and the old image has 3 more, {"n":2}.
   CHECK(records[2].size_bytes == 3 + 6);
 }
 
@@ -145,12 +145,12 @@ TEST_CASE("a commit reports which index entries it changed", "[transaction]") {
   };
 
   auto changed = effects({{"id", "a"}, {"user", "nina"}});
-  REQUIRE(changed.size() == 1);  // by_day is sparse
+  REQUIRE(changed.size() == 1);  // the item has no "day", so it has no entry in by_day
   CHECK(changed[0].index == 2);
   CHECK(changed[0].old_entry_bytes == 0);
   CHECK(changed[0].new_entry_bytes == 3 + 8);
 
-  CHECK(effects({{"id", "a"}, {"user", "nina"}, {"n", number(1)}}).empty());  // by_user projects none of it
+  CHECK(effects({{"id", "a"}, {"user", "nina"}, {"n", number(1)}}).empty());  // by_user does not project n
 
   changed = effects({{"id", "a"}, {"user", "otto"}, {"day", "mon"}});
   REQUIRE(changed.size() == 2);

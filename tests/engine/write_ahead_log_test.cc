@@ -58,7 +58,8 @@ using Result = LogCheck::Result;
 
 }  // namespace
 
-TEST_CASE("a log that is cut off anywhere is torn or whole but never damaged", "[wal][holds]") {
+TEST_CASE("a log that is cut off anywhere is reported as torn or whole but never as damaged",
+          "[wal][holds]") {
   const Directory directory;
   const std::string log = read_file(write_log(directory.path(), 12, 60));
   REQUIRE(check_log(log, true).result == Result::whole);
@@ -72,7 +73,7 @@ TEST_CASE("a log that is cut off anywhere is torn or whole but never damaged", "
   CHECK(whole == 12);  // cut between two records
 }
 
-TEST_CASE("a log with any changed byte is damaged and so is a cut-off log before another one",
+TEST_CASE("a log with a changed byte or a cut-off log that another log follows is reported as damaged",
           "[wal][holds]") {
   const Directory directory;
   std::string log = read_file(write_log(directory.path(), 12, 60));
@@ -101,7 +102,8 @@ TEST_CASE("torn and damaged logs are also distinguished if records span blocks",
   }
 }
 
-TEST_CASE("an unwritten sector is a torn tail in the last record and damage before it", "[wal][holds]") {
+TEST_CASE("an unwritten sector is reported as a torn tail in the last record and as damage before it",
+          "[wal][holds]") {
   const Directory directory;
   std::string log = read_file(write_log(directory.path(), 5, 3000));
   const auto without_sector = [&](std::size_t sector) {
@@ -141,7 +143,7 @@ TEST_CASE("a directory with a changed log is rejected and one with a cut-off log
     REQUIRE(opened.error().starts_with("the data directory " + path + " is damaged: the log " + log.string() +
                                        " is damaged at byte "));
     REQUIRE(opened.error().ends_with(". It was not opened, because acknowledged writes would be missing."));
-    REQUIRE(read_file(log) == changed);  // opening it changed nothing
+    REQUIRE(read_file(log) == changed);  // opening the directory did not change the log
   }
 
   for (std::size_t length = 0; length <= bytes.size(); length += step) {
@@ -157,7 +159,7 @@ TEST_CASE("a directory with a changed log is rejected and one with a cut-off log
         REQUIRE(value == value_of(found, value_bytes));
         ++found;
       }
-      REQUIRE(found >= length * values / bytes.size());  // all complete records
+      REQUIRE(found >= length * values / bytes.size());  // all complete records were found
       for (std::size_t i = found; i < values; ++i)
         REQUIRE_FALSE((*opened)->get("k" + std::to_string(i), value));
       put_one(**opened, "after", "x");
