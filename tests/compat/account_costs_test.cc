@@ -34,7 +34,7 @@ class Accepting final : public compat::outbound::Invoker {
   }
 };
 
-// Accounts with a bit of everything: TTL, a stream with a mapping, recovery, a replica, and the SYSTEM backup
+// Accounts that use many features: TTL, a stream with a mapping, recovery, a replica, and the SYSTEM backup
 // of a dropped table.
 class Accounts {
  public:

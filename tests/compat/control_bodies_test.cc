@@ -81,7 +81,7 @@ TEST_CASE("a control call's body is limited in bytes and in values") {
   CHECK(control_call(emulator, "PUT", "/_mayfly/faults", rules + spaces) == "200 " + rules);
   CHECK(control_call(emulator, "PUT", "/_mayfly/faults", rules + spaces + " ") ==
         too_large("exceed 1048576 bytes"));
-  const auto of_values = [](std::size_t count) {  // with the object, and the list
+  const auto of_values = [](std::size_t count) {  // the count includes the object and the list
     std::string body = "{\"rules\":[0";
     for (std::size_t n = 3; n < count; ++n) body += ",0";
     return body + "]}";

@@ -1,4 +1,4 @@
-// Control calls: their descriptions are complete, and their answers have the described members.
+// Checks that every control call has a complete description and that answers have the described members.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -60,7 +60,7 @@ void each_member(std::span<const Member> members, const auto& visit) {
 
 }  // namespace
 
-TEST_CASE("each control call and each of its members is described", "[control]") {
+TEST_CASE("every control call and every member of it has a description", "[control]") {
   std::set<std::string_view> names;
   std::set<std::string> places;
   for (const ControlCall* call : all_calls()) {
@@ -86,7 +86,7 @@ TEST_CASE("each control call and each of its members is described", "[control]")
   }
 }
 
-TEST_CASE("a call's path and query are made from its members, percent-encoded", "[control]") {
+TEST_CASE("a call's path and query are built from its percent-encoded members", "[control]") {
   const ControlCall& call = *find_call("GET", "/_mayfly/ttl/carts/upcoming").call;
   const auto path = [&](std::optional<std::string> table, std::optional<std::string> limit) {
     return compat::control::call_path(call, [=](const Member& member) -> compat::control::MemberText {

@@ -65,7 +65,7 @@ TEST_CASE("a slow event reader gets a gap event with the dropped count and then 
   create_carts(emulator);
   const auto events = follow(emulator, "table=carts&event=INSERT");
 
-  constexpr int written = 150;  // 45 MB, more than is held for all readers together
+  constexpr int written = 150;  // 45 MB, more than the server holds for all readers together
   for (int n = 0; n < written; ++n) {
     put(emulator, std::to_string(n), 300'000);
     CHECK(held_bytes(emulator) <= compat::LiveChanges::held_bytes_max);
@@ -104,7 +104,7 @@ TEST_CASE("event readers share one copy of each undelivered change and of its te
   CHECK(held_for(128, true) == held_for(1, true));
 }
 
-TEST_CASE("an event reader that leaves releases the changes held for it") {
+TEST_CASE("an event reader that disconnects releases the changes held for it") {
   TestEmulator emulator;
   create_carts(emulator);
   auto stays = follow(emulator, "event=REMOVE"), leaves = follow(emulator, "");
@@ -150,7 +150,7 @@ TEST_CASE("event readers with different filters get their changes in order") {
   CHECK(held_bytes(emulator) == 0);
 }
 
-TEST_CASE("an await keeps at most 1 MB of records and reports how many it left out") {
+TEST_CASE("an await keeps at most 1 MB of records and reports how many records it left out") {
   TestEmulator emulator;
   create_carts(emulator);
   compat::Answer answer;
@@ -176,7 +176,7 @@ TEST_CASE("an await keeps at most 1 MB of records and reports how many it left o
   CHECK(body["left_out"] > 0);
 }
 
-TEST_CASE("an await that looks back has the same limits and stops when its client leaves") {
+TEST_CASE("an await for past changes also limits its records and stops when its client disconnects") {
   TestEmulator emulator;
   create_carts(emulator, {{"StreamEnabled", true}, {"StreamViewType", "NEW_IMAGE"}});
   std::stop_source stop;
@@ -205,7 +205,7 @@ TEST_CASE("an await that looks back has the same limits and stops when its clien
   CHECK(look_back("INSERT").status == 503);
 }
 
-TEST_CASE("an event stream contains only unfiltered changes of its own account and region") {
+TEST_CASE("an event stream contains only changes of its own account and region that match its filter") {
   TestEmulator emulator;
   const nlohmann::json table = {{"TableName", "carts"},
                                 {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},

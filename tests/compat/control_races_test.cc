@@ -20,7 +20,7 @@ struct RacedCall {
   std::string_view method, path, body;
 };
 
-// One of each call, against state that may or may not exist.
+// Contains one example of each call. The state that a call names may or may not exist.
 constexpr RacedCall calls[] = {
     {"GET", "/_mayfly/clock", ""},
     {"PUT", "/_mayfly/clock", R"({"mode":"frozen"})"},

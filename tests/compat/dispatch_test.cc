@@ -56,7 +56,7 @@ TEST_CASE("a body that is not a JSON object is a serialization error") {
       R"("Message":"Unrecognized collection type class com.amazonaws.dynamodb.v20120810.ListTablesInput"})");
 }
 
-TEST_CASE("types are checked before constraints and constraints before rules") {
+TEST_CASE("a request's types are checked before its constraints and the constraints before other rules") {
   TestEmulator emulator;
   CHECK(emulator.run("ListTables", R"({"ExclusiveStartTableName":"a","Limit":"1"})") ==
         R"(400 {"__type":"com.amazon.coral.service#SerializationException",)"
@@ -105,7 +105,7 @@ TEST_CASE("concurrent TagResource calls keep all tags") {
   CHECK(emulator.ok("ListTagsOfResource", {{"ResourceArn", arn}})["Tags"].size() == 40);
 }
 
-TEST_CASE("DescribeLimits returns a new account's limits and DescribeEndpoints the client's endpoint") {
+TEST_CASE("DescribeLimits returns the default limits and DescribeEndpoints returns the client's endpoint") {
   TestEmulator emulator;
   CHECK(emulator.run("DescribeLimits", "{}") ==
         R"(200 {"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"

@@ -1,5 +1,5 @@
-// Reads that run while their table or index is dropped. A response shows the state before the drop or the
-// state after it, never a mixture.
+// Tests reads that run while their table or index is dropped. A response shows the state before the drop or
+// the state after it, never a mixture.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
@@ -90,7 +90,7 @@ TEST_CASE("a read during the drop of its table returns the item or reports a mis
   CHECK(other.empty());
 }
 
-TEST_CASE("a vector search during a drop of its index or table returns the item or reports it missing") {
+TEST_CASE("a vector search during the drop of its index or table returns the item or a not-found error") {
   TestEmulator emulator;
   const nlohmann::json table = {{"TableName", "carts"}};
   const nlohmann::json index = {{"IndexName", "by_v"},

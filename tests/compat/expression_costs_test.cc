@@ -1,4 +1,4 @@
-// The memory cost of expressions, measured in bytes allocated while a request runs. The items are as
+// Measures the memory cost of expressions in bytes allocated while a request runs. The items are as
 // expensive as an item can be: a list of 390,000 empty strings counts as 390 KB in DynamoDB and takes 16 MB
 // as a tree.
 #include <catch2/catch.hpp>
@@ -142,7 +142,7 @@ TEST_CASE("type and path errors of an update take precedence over its size error
   CHECK(says(lists.run("UpdateItem", Lists::update(large)), too_large));
 }
 
-TEST_CASE("the condition and the SET clause of a statement may each have 300 operators", "[holds]") {
+TEST_CASE("the condition and the SET clause of a statement may each have up to 300 operators", "[holds]") {
   Lists lists;
   const char* const too_many = "The expression contains too many operators; operator count: 301";
   CHECK(says(lists.run("ExecuteStatement", Lists::statement(appended(301))), too_large));
@@ -157,7 +157,8 @@ TEST_CASE("the condition and the SET clause of a statement may each have 300 ope
   CHECK(lists.run("ExecuteStatement", select(150, "")).starts_with("200 "));
 }
 
-TEST_CASE("DELETE of a million members counts as steps and searches the small stored sets", "[holds]") {
+TEST_CASE("DELETE of a million members is limited in steps and takes bounded memory for small stored sets",
+          "[holds]") {
   Lists lists;
   REQUIRE(lists
               .run("UpdateItem",

@@ -1,5 +1,5 @@
-// Global tables under concurrent calls. One of several conflicting callers succeeds, and the tables stay
-// consistent.
+// Tests global tables under concurrent calls. One of several conflicting callers succeeds, and the tables
+// stay consistent.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
@@ -55,7 +55,7 @@ TEST_CASE("only one of several concurrent callers creates or deletes a replica")
   CHECK(inconsistency(emulator.emulator().database()).empty());
 }
 
-TEST_CASE("an index created in two regions at once exists once in each") {
+TEST_CASE("an index created in two regions at once exists once in each region") {
   TestEmulator emulator;
   emulator.ok("CreateTable", carts);
   emulator.ok("UpdateTable", replica("Create", "eu-west-1"));

@@ -1,5 +1,5 @@
-// The cost of a request is linear in its size. Each request is sent at two sizes, one twice the other. The
-// test counts steps instead of measuring time.
+// The cost of a request is linear in its size. Each request is sent in two sizes, one twice as large as the
+// other. The test counts steps instead of measuring time.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>

@@ -1,4 +1,4 @@
-// Limits on requests. Each is tested with a request that just fits and one that does not.
+// Tests limits on requests. Each limit is tested with a request that just fits and one that does not.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -47,7 +47,7 @@ std::string joined(int count, const std::string& each, const std::string& betwee
   return all;
 }
 
-TEST_CASE("a partition key may have 2048 bytes and a sort key 1024") {
+TEST_CASE("a partition key may have up to 2048 bytes and a sort key up to 1024 bytes") {
   Music music;
   music.ok("PutItem", Music::put(std::string(2048, 'a'), std::string(1024, 's')));
   CHECK(music.refused("PutItem", Music::put(std::string(2049, 'a'), "s")) ==
@@ -59,7 +59,7 @@ TEST_CASE("a partition key may have 2048 bytes and a sort key 1024") {
         "1024 bytes");
 }
 
-TEST_CASE("an item may have 400 KB including attribute names") {
+TEST_CASE("an item may have up to 400 KB including attribute names") {
   Music music;
   const std::size_t rest = 400 * 1024 - std::string(
                                             "artist"
@@ -110,7 +110,7 @@ TEST_CASE("UpdateItem limits the data it writes to 400 KB regardless of the cond
                                 {"Parameters", json::array({value})}});
 }
 
-TEST_CASE("a value may be nested 32 levels deep and so may a path") {
+TEST_CASE("a value may be nested up to 32 levels deep and a path may have up to 32 levels") {
   Music music;
   music.ok("PutItem", Music::put("a", "s", {{"t", nested(31)}}));
   CHECK(music.refused("PutItem", Music::put("a", "s", {{"t", nested(32)}})) ==
@@ -125,7 +125,7 @@ TEST_CASE("a value may be nested 32 levels deep and so may a path") {
         "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33");
 }
 
-TEST_CASE("an expression may have 4096 bytes with 300 operators and 100 operands per IN list") {
+TEST_CASE("an expression may have up to 4096 bytes and 300 operators and 100 operands per IN list") {
   Music music;
   json scan = {{"TableName", "music"}, {"ExpressionAttributeValues", {{":v", text("x")}}}};
   scan["FilterExpression"] = "a = :v" + std::string(4090, ' ');
@@ -175,7 +175,7 @@ TEST_CASE("a page ends with the item that takes it past 1 MB") {
   CHECK(page["LastEvaluatedKey"] == json({{"artist", text("a")}, {"song", text("3")}}));
 }
 
-TEST_CASE("a transaction may write up to 4 MB") {
+TEST_CASE("a transaction may write items of up to 4 MB in total") {
   Music music;
   json actions = json::array();
   for (int i = 0; i < 11; ++i) {
@@ -250,7 +250,7 @@ TEST_CASE("expression steps are limited per page for filters and per request for
   CHECK(codes == "done done done done done done ValidationError ValidationError ");
 }
 
-TEST_CASE("a table may have 20 global and 5 local indexes that project 100 attributes in total") {
+TEST_CASE("a table may have up to 20 global and 5 local indexes that project 100 attributes in total") {
   Music music;
   const auto create = [](int global, int local, int projected) {
     json table = json::parse(R"({"TableName":"many","BillingMode":"PAY_PER_REQUEST",
@@ -329,7 +329,7 @@ TEST_CASE("an error message quotes only a limited part of a large request") {
   }
 }
 
-TEST_CASE("accounts are limited in number and so are tables and snapshots") {
+TEST_CASE("the numbers of accounts and tables and snapshots are limited") {
   compat::EmulatorOptions options;
   options.limits = {.accounts_max = 2, .tables_max = 2, .snapshots_max = 2};
   TestEmulator emulator(std::move(options));
@@ -378,7 +378,7 @@ TEST_CASE("accounts are limited in number and so are tables and snapshots") {
     CHECK(metrics.find("\nmayfly_" + std::string(line) + "\n") != std::string::npos);
 }
 
-TEST_CASE("calls of Lambda neither find nor create an account that no other request has named") {
+TEST_CASE("a Lambda call neither finds nor creates an account that no other request has named") {
   TestEmulator emulator;
   emulator.scope.account = "000000000009";
   const auto accounts = [&] { return emulator.emulator().database().accounts().ids(); };
@@ -501,7 +501,7 @@ TEST_CASE("full memory rejects only writes that add data") {
   CHECK(control("POST", "/_mayfly/reset").starts_with("200 "));
 }
 
-TEST_CASE("functions are limited and an existing one can still be changed at the limit") {
+TEST_CASE("the number of functions is limited and an existing function can still be changed at the limit") {
   compat::EmulatorOptions options;
   options.triggers.functions_max = 2;
   TestEmulator emulator(std::move(options));
@@ -524,7 +524,7 @@ TEST_CASE("functions are limited and an existing one can still be changed at the
   CHECK(control("PUT", two, url).starts_with("200 "));
 }
 
-TEST_CASE("an account may have 100 fault rules with 1024-byte table names and 2048-byte function URLs") {
+TEST_CASE("an account may have up to 100 fault rules with 1024-byte names and 2048-byte function URLs") {
   TestEmulator emulator;
   const auto control = [&](std::string_view path, std::string_view body) {
     const compat::Answer answer = compat::control::answer(
@@ -554,7 +554,7 @@ TEST_CASE("an account may have 100 fault rules with 1024-byte table names and 20
   CHECK(function(2049).starts_with(refusal("'url' must be a string of 1 to 2048 bytes, got ")));
 }
 
-TEST_CASE("failpoints are limited across accounts and releasing one makes room for another") {
+TEST_CASE("the number of failpoints is limited across accounts and releasing one makes room for another") {
   TestEmulator emulator;
   const json created = json::parse(R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],

@@ -1,4 +1,4 @@
-// Responses that could be very long, and how much of each is in memory at once.
+// Tests responses that could be very long. Only a limited part of such a response is in memory at once.
 #include <catch2/catch.hpp>
 #include <string>
 

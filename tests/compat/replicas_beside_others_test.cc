@@ -1,5 +1,5 @@
-// Replicas together with other features of an account: recovery, backups, snapshots, bulk puts, exports,
-// stale reads.
+// Tests replicas together with other features of an account: recovery, backups, snapshots, bulk puts, exports
+// and stale reads.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -94,13 +94,13 @@ struct Regions : TestEmulator {
   }
   std::int64_t seconds() {
     return emulator().database().accounts().of(scope.account).now() / 1000;
-  }  // the account's clock
+  }  // on the account's clock
   [[nodiscard]] std::string inconsistent() { return inconsistency(emulator().database()); }
 };
 
 }  // namespace
 
-TEST_CASE("restoring a replica yields a standalone table with what its region had at that second",
+TEST_CASE("restoring a replica yields a standalone table with the items of its region at that second",
           "[replication][backups]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
@@ -148,8 +148,10 @@ TEST_CASE("deleting a replica keeps its backups and adds a SYSTEM backup if reco
   const std::string arn =
       regions.in("eu-west-1", "CreateBackup",
                  {{"TableName", "carts"}, {"BackupName", "nightly"}})["BackupDetails"]["BackupArn"];
-  SECTION("deleted from another region") { regions.replica("Delete", "eu-west-1"); }
-  SECTION("deleted in its own region") { regions.in("eu-west-1", "DeleteTable", named_carts); }
+  SECTION("another region deletes the replica") { regions.replica("Delete", "eu-west-1"); }
+  SECTION("the replica's own region deletes the table") {
+    regions.in("eu-west-1", "DeleteTable", named_carts);
+  }
   CHECK(regions.backups("us-east-1", "ALL").empty());
   CHECK(regions.backups("eu-west-1", "USER").size() == 1);
   const json system = regions.backups("eu-west-1", "SYSTEM");
@@ -195,7 +197,7 @@ TEST_CASE("replicas deleted together each leave a SYSTEM backup", "[replication]
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("a restore brings back replicas with their writes in flight and a reset removes everything",
+TEST_CASE("a snapshot restore brings back replicas with their writes in flight and a reset removes both",
           "[replication][snapshots]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
@@ -253,7 +255,7 @@ TEST_CASE("eventually consistent reads of a replica lag behind the writes that h
   }
 }
 
-TEST_CASE("a bulk put rejects a global table and while it runs its table cannot get a replica",
+TEST_CASE("a bulk put rejects a global table and its table cannot get a replica while the put runs",
           "[replication][imports]") {
   const Directory in, out;
   std::ofstream(in.path() + "/a") << R"({"Item":{"id":{"S":"1"}}})" << '\n';
@@ -294,7 +296,7 @@ TEST_CASE("a bulk put rejects a global table and while it runs its table cannot 
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("when a bulk put and a replica creation race exactly one is rejected",
+TEST_CASE("exactly one of a bulk put and a concurrent replica creation is rejected",
           "[replication][imports][races]") {
   // Nothing steps the jobs, so a bulk put runs until it is canceled.
   const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
@@ -369,7 +371,7 @@ TEST_CASE("a restored replica shows an item with a past TTL only at instants bef
   }
 }
 
-TEST_CASE("a replica's export contains what its region had at that instant", "[replication][exports]") {
+TEST_CASE("a replica's export contains the items of its region at that instant", "[replication][exports]") {
   const Directory bucket;
   const auto scheduler =
       std::make_shared<SteppedScheduler>(std::make_shared<SteppedClock>(TestEmulator::start), 1);
@@ -450,7 +452,7 @@ TEST_CASE("a disassociated replica keeps its data and becomes a standalone table
         "Failed to create a the new replica of table with name: ‘carts’ because one or more replicas already "
         "existed as tables.");
 
-  // When one of the last two replicas leaves, both become standalone tables and keep nothing of each other.
+  // When one of the last two replicas leaves, both become standalone tables without data about each other.
   regions.in("ap-south-1", "UpdateTable", allow);
   json last = leave;
   last["ReplicaUpdates"][0]["Disassociate"]["RegionName"] = "ap-south-1";
@@ -467,7 +469,8 @@ TEST_CASE("a disassociated replica keeps its data and becomes a standalone table
 }
 
 // Regression: a write between the last delivery and the drop was lost.
-TEST_CASE("a write during the drop of its region's table is rejected or arrives elsewhere", "[replication]") {
+TEST_CASE("a write during the drop of its region's table is rejected or arrives in the other region",
+          "[replication]") {
   const bool from_elsewhere = GENERATE(false, true);
   const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
   const json put = {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}};
@@ -509,8 +512,8 @@ TEST_CASE("dropping a table discards its writes that a pause or a lag holds back
   regions.replica("Create", "eu-west-1");
   regions.put("eu-west-1", "1");
   regions.settle();
-  SECTION("a pause") { regions.pause("eu-west-1", "us-east-1"); }
-  SECTION("a lag") {
+  SECTION("the route is paused") { regions.pause("eu-west-1", "us-east-1"); }
+  SECTION("the route has a lag") {
     regions.control("PUT", "/_mayfly/replication",
                     {{"from", "eu-west-1"}, {"to", "us-east-1"}, {"lag_milliseconds", 500}});
   }

@@ -11,7 +11,7 @@ namespace mayfly::testing {
 
 using compat::RequestMemory;
 
-TEST_CASE("large requests wait for room and small ones neither wait nor count") {
+TEST_CASE("large requests wait for memory and small requests neither wait nor count toward the limit") {
   const std::string large(RequestMemory::small_bytes_max + 1, ' ');
   const std::string small(RequestMemory::small_bytes_max, ' ');
   RequestMemory memory(2 * RequestMemory::bytes_per_byte * large.size());

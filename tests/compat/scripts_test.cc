@@ -101,7 +101,7 @@ class Script {
  public:
   void run(const std::filesystem::path& path) {
     const auto steps = read_steps(path);
-    // Only scripts with `=` lines pay for noting the stored state.
+    // Only scripts with `=` lines pay the cost of recording the stored state.
     shows_effects_ =
         std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.kind == '='; });
     for (const auto& step : steps) {

@@ -1,4 +1,4 @@
-// Emulators whose ids come from a seed.
+// Tests emulators whose ids come from a seed.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 

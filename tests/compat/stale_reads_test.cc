@@ -1,5 +1,5 @@
-// Rules of the stale_reads fault: which operations read an older state, which state they see, and what ends
-// the lag.
+// Tests rules of the stale_reads fault: which operations read an older state, which state they see, and what
+// ends the lag.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -68,7 +68,7 @@ struct Read {
 const json key = {{"id", {{"S", "a"}}}, {"at", {{"N", "1"}}}};
 const json parameters = {{{"S", "a"}}, {{"N", "1"}}};
 
-// Each reads the item with the key `key`, including its n.
+// Each request reads the item with the key `key`, including its n.
 const std::vector<Read> reads = {
     {"GetItem", {{"TableName", "carts"}, {"Key", key}}},
     {"BatchGetItem", {{"RequestItems", {{"carts", {{"Keys", {key}}}}}}}},
@@ -131,17 +131,17 @@ TEST_CASE("transactions and conditions never read stale data", "[stale_reads]") 
   Carts carts;
   carts.rule({{"writes", 100}});
   carts.put(item(1, 2));
-  SECTION("TransactGetItems") {
+  SECTION("TransactGetItems reads the latest state") {
     const json get = {{"Get", {{"TableName", "carts"}, {"Key", key}}}};
     CHECK(n_in(carts.ok("TransactGetItems", {{"TransactItems", {get}}})) == "2");
     CHECK(n_in(carts.ok("GetItem", reads[0].request)) == "2");
   }
-  SECTION("ExecuteTransaction") {
+  SECTION("ExecuteTransaction reads the latest state") {
     const json statement = {{"Statement", R"(SELECT * FROM carts WHERE id = ? AND "at" = ?)"},
                             {"Parameters", parameters}};
     CHECK(n_in(carts.ok("ExecuteTransaction", {{"TransactStatements", {statement}}})) == "2");
   }
-  SECTION("a condition and the value that an update adds to") {
+  SECTION("an update's condition and the value it adds to come from the latest state") {
     carts.ok("UpdateItem", {{"TableName", "carts"},
                             {"Key", key},
                             {"UpdateExpression", "SET n = n + :one"},
@@ -152,7 +152,8 @@ TEST_CASE("transactions and conditions never read stale data", "[stale_reads]") 
   }
 }
 
-TEST_CASE("a global index lags separately from its table and shows its old keys and order", "[stale_reads]") {
+TEST_CASE("a global index lags separately from its table and shows the keys and order of the old state",
+          "[stale_reads]") {
   Carts carts;
   const auto query = [&](const std::string& user) {
     json ns = json::array();
@@ -174,7 +175,7 @@ TEST_CASE("a global index lags separately from its table and shows its old keys 
   carts.put(item(1, 2, "v"));
   CHECK(query("u") == before);
   CHECK(query("v").empty());
-  // A consistent read of the table ends the table's lag, not the index's.
+  // A consistent read of the table ends the table's lag, but not the index's lag.
   CHECK(n_in(carts.ok("GetItem", consistent(reads[0]))) == "2");
   CHECK(query("u") == before);
   carts.ok("DeleteItem", {{"TableName", "carts"}, {"Key", {{"id", {{"S", "a"}}}, {"at", {{"N", "2"}}}}}});
@@ -199,7 +200,7 @@ TEST_CASE("the pages and segments of a lagging Scan together return exactly the 
   for (int id = 0; id < 40; ++id) put(id, 1);
   emulator.emulator().faults().set(emulator.scope.account,
                                    {{.kind = compat::FaultRule::Kind::stale_reads, .milliseconds = 1}});
-  // 0 to 19 are deleted, 20 to 39 changed, 40 to 59 are new.
+  // Items 0 to 19 are deleted, 20 to 39 are changed, and 40 to 59 are new.
   for (int id = 0; id < 20; ++id)
     emulator.ok("DeleteItem", {{"TableName", "carts"}, {"Key", {{"id", {{"S", std::to_string(id)}}}}}});
   for (int id = 20; id < 60; ++id) put(id, 2);

@@ -1,4 +1,4 @@
-// Streams with several shards: how shards are listed, followed across splits and roll-overs, and forgotten.
+// Tests how the shards of a stream are listed, followed across splits and roll-overs, and forgotten.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -175,7 +175,8 @@ TEST_CASE("a rolled-over shard has one child and ShardFilter lists the children 
   CHECK(seen == "a.b.c");
 }
 
-TEST_CASE("iterators at and after a sequence number work up to a shard's edges but not beyond", "[streams]") {
+TEST_CASE("an iterator at or after a sequence number accepts any number in its shard but none outside",
+          "[streams]") {
   Streamed world;
   world.create();
   world.put("a");
@@ -223,7 +224,7 @@ TEST_CASE("a closed shard ends with its own last record regardless of other shar
   CHECK(world.page(latest) == ".");
 }
 
-TEST_CASE("a shard without records ends where it begins", "[streams]") {
+TEST_CASE("a closed shard without records has equal starting and ending sequence numbers", "[streams]") {
   Streamed world;
   world.create();
   world.reshard(0, roll);
@@ -237,7 +238,7 @@ TEST_CASE("a shard without records ends where it begins", "[streams]") {
   CHECK(world.page(world.iterator(shards[1]["ShardId"], "TRIM_HORIZON")) == "a");
 }
 
-TEST_CASE("disabling a stream closes its open shards and leaves the ends of closed ones unchanged",
+TEST_CASE("disabling a stream closes its open shards and does not change the ends of closed shards",
           "[streams]") {
   Streamed world;
   world.create();
@@ -266,7 +267,8 @@ TEST_CASE("disabling a stream closes its open shards and leaves the ends of clos
   CHECK(world.shards().size() == 1);
 }
 
-TEST_CASE("a shard closed for a day is forgotten and its iterators report trimmed data", "[streams]") {
+TEST_CASE("a shard that has been closed for a day is forgotten and its iterators report trimmed data",
+          "[streams]") {
   Streamed world;
   world.create();
   world.put("a");
@@ -334,7 +336,7 @@ TEST_CASE("shards can be listed and split or rolled over through the control API
   }
 }
 
-TEST_CASE("a call splits or rolls over all open shards or none and respects the shard limits",
+TEST_CASE("a call splits or rolls over all open shards or none if it would exceed a shard limit",
           "[streams][control]") {
   Streamed world(engine::first_shards_max);
   world.create();
@@ -387,7 +389,7 @@ TEST_CASE("shards and iterators survive a restart", "[streams]") {
     closed_iterator = world.iterator(shards[0], "TRIM_HORIZON");
     open_iterator = world.iterator(world.shards()[3], "LATEST");
   }
-  Streamed world(7, directory.path());  // applies to new streams only
+  Streamed world(7, directory.path());  // the shard count applies only to new streams
   world.arn = arn;
   CHECK(world.describe() == before);
   CHECK(world.page(closed_iterator).ends_with("."));

@@ -196,7 +196,7 @@ TEST_CASE("records contain the images that the stream's view type selects") {
   }
 }
 
-TEST_CASE("iterators begin at the horizon or at the end or relative to a record") {
+TEST_CASE("an iterator begins at the trim horizon or at the end of its shard or at or after a record") {
   World world;
   world.create("carts");
   world.put(R"({"id":{"S":"a"}})");
@@ -319,7 +319,7 @@ TEST_CASE("an old stream stays readable after a new one is enabled and after its
   CHECK(listed.find(R"("StreamLabel":"2024-05-01T00:00:00.124")") != listed.npos);
 }
 
-TEST_CASE("ListStreams pages by table and label even past a deleted table's stream") {
+TEST_CASE("ListStreams returns pages in order of table name even after a deleted table's stream") {
   World world;
   for (const char* name : {"carts", "alpha", "beta"}) world.create(name);
   const auto stream = [](const std::string& name) {
@@ -394,7 +394,8 @@ TEST_CASE("GetShardIterator rejects inconsistent and invalid members") {
     CHECK(refuse(shard, type, "sdfsafglldfngjdafnasdf") == validation("Invalid SequenceNumber"));
     CHECK(refuse(shard, type, "100000000000000000099") ==
           validation("Invalid SequenceNumber"));  // before the shard
-    CHECK(refuse(shard, type, "100000000000000999900") == validation("Invalid SequenceNumber"));  // not yet
+    CHECK(refuse(shard, type, "100000000000000999900") ==
+          validation("Invalid SequenceNumber"));  // not assigned yet
   }
   for (const std::string type : {"TRIM_HORIZON", "LATEST"}) {
     CHECK(refuse(shard, type, number) ==
@@ -422,13 +423,13 @@ TEST_CASE("GetShardIterator rejects inconsistent and invalid members") {
             "TRIM_HORIZON, AT_TIMESTAMP]"));
 }
 
-TEST_CASE("AT_TIMESTAMP begins at the first record made at or after that time") {
+TEST_CASE("an AT_TIMESTAMP iterator begins at the first record made at or after the given time") {
   World world;
   world.create("carts");
   const auto at = [&](const std::string& seconds) {
     return World::ids(world.records(world.iterator("AT_TIMESTAMP", R"(,"Timestamp":)" + seconds)));
   };
-  CHECK(at("1714521600.123").empty());  // nothing was written yet
+  CHECK(at("1714521600.123").empty());  // no item was written yet
   for (const char* id : {"a", "b", "c", "d"}) {
     world.put(R"({"id":{"S":")" + std::string(id) + R"("}})");
     if (*id == 'b') world.put(R"({"id":{"S":"b"},"again":{"BOOL":true}})");  // in the same millisecond
@@ -475,7 +476,7 @@ TEST_CASE("a clock jump does not age an iterator and the iterator shows the resu
   CHECK(World::ids(world.records(iterator)) == "a");
 }
 
-TEST_CASE("records older than a day are trimmed and an iterator at one reports trimmed data") {
+TEST_CASE("records older than a day are trimmed and an iterator at a trimmed record reports trimmed data") {
   World world;
   world.create("carts");
   world.put(R"({"id":{"S":"a"}})");

@@ -87,7 +87,7 @@ TEST_CASE("no reader sees half of a transaction and no transaction is lost") {
   CHECK(held(after["Responses"][1]) == transfers);
 }
 
-TEST_CASE("concurrent requests with the same token all succeed and write once") {
+TEST_CASE("concurrent requests with the same token all succeed and together write only once") {
   TestEmulator emulator;
   create_simple_table(emulator, "here");
   std::atomic<int> succeeded = 0;
@@ -102,7 +102,7 @@ TEST_CASE("concurrent requests with the same token all succeed and write once") 
   CHECK(held(after["Responses"][0]) == 1);
 }
 
-TEST_CASE("a transaction has at most 100 actions and 4 MB of items written or read") {
+TEST_CASE("a transaction has at most 100 actions and writes or reads at most 4 MB of items") {
   TestEmulator emulator;
   create_simple_table(emulator, "here");
   json puts = json::array(), deletes = json::array();

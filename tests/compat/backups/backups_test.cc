@@ -1,4 +1,4 @@
-// Backups as part of their account's state, their limits, and concurrent operations on them.
+// Tests backups as part of their account's state, their limits, and concurrent operations on them.
 #include "compat/backups/backups.h"
 
 #include <atomic>
@@ -148,7 +148,8 @@ TEST_CASE("a snapshot restore brings back point-in-time recovery with its histor
   CHECK(inconsistency(emulator.emulator().database()) == "");
 }
 
-TEST_CASE("exact recovery reaches the present to the millisecond", "[backups]") {
+TEST_CASE("with exact recovery a table can be restored to any instant up to the current millisecond",
+          "[backups]") {
   compat::EmulatorOptions options;
   options.exact_recovery = true;
   TestEmulator emulator(std::move(options));
@@ -186,7 +187,7 @@ TEST_CASE("the number of an account's backups is limited", "[backups]") {
   CHECK(metrics.find("\nmayfly_backups 2\n") != std::string::npos);
 }
 
-TEST_CASE("no further backup is made once old versions reach their limit and health reports it",
+TEST_CASE("once old versions reach their limit no backup is made and the health call reports the limit",
           "[backups]") {
   compat::EmulatorOptions options;
   options.database.history_bytes_max = 10'000;
@@ -232,7 +233,7 @@ TEST_CASE("a point without a backup document is dropped when the server starts",
 TEST_CASE("a table deletion leaves either the table or its SYSTEM backup if any write fails",
           "[backups][holds]") {
   for (int failing = 0;; ++failing) {
-    std::atomic<int> writes = -1;  // counts from the deletion on; trimming writes on another thread
+    std::atomic<int> writes = -1;  // counts from the deletion on, without the writes of the trimmer's thread
     compat::EmulatorOptions options;
     options.database.write_fails = [&] { return writes >= 0 && writes++ == failing; };
     TestEmulator emulator(std::move(options));
@@ -244,7 +245,7 @@ TEST_CASE("a table deletion leaves either the table or its SYSTEM backup if any 
     const int made = writes.exchange(-1);
     CAPTURE(failing, answer.body);
     CHECK(tables_and_system_backups(emulator) == 1);
-    emulator.emulator().database().history_trimmer().trim();  // leaves nothing for its thread to do
+    emulator.emulator().database().history_trimmer().trim();  // so its thread has nothing to do
     CHECK(inconsistency(emulator.emulator().database()) == "");
     if (made <= failing) {
       CHECK(answer.status == 200);
@@ -253,7 +254,7 @@ TEST_CASE("a table deletion leaves either the table or its SYSTEM backup if any 
   }
 }
 
-// Regression: such a point held old versions until a restart.
+// Regression: a point without its backup held old versions until a restart.
 TEST_CASE("any write failure while creating or deleting a backup leaves no point without its backup",
           "[backups]") {
   const bool for_a_while = GENERATE(false, true);
@@ -357,7 +358,7 @@ TEST_CASE("an expired SYSTEM backup releases its data automatically", "[backups]
     scheduler->run();
     CHECK(points() == 1);
   }
-  // On a clock that the test moves, the move alone triggers it.
+  // On a clock that the test moves, the move alone triggers the release.
   emulator->advance(35 * 24h - 1ms);
   scheduler->run();
   CHECK(points() == 1);
@@ -450,7 +451,7 @@ TEST_CASE("concurrent backups and restores during writes and resets leave consis
   CHECK(failures == 0);
   REQUIRE(emulator.emulator().restores().settle(emulator.scope.account, engine::host_time() + 60s));
   // Old versions are deleted in the background, and counters in memory are read after the data that they
-  // count. Retry until everything is quiet. A real inconsistency stays.
+  // count. The test retries until background work ends. A real inconsistency remains.
   std::string found;
   for (int look = 0; look < 1000; ++look) {
     found = inconsistency(emulator.emulator().database());

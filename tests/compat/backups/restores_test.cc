@@ -1,5 +1,5 @@
-// Restores that outlast their request, and what can happen in the meantime: other requests, a restart,
-// snapshots and resets.
+// Tests restores that outlast their request, together with what can happen during a restore: other requests,
+// a restart, snapshots and resets.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -177,7 +177,7 @@ TEST_CASE("later changes to a table do not affect a restore in progress", "[back
   CHECK(world.consistency() == "");
 }
 
-TEST_CASE("a restore interrupted by a shutdown continues at the next start and reports it",
+TEST_CASE("a restore interrupted by a shutdown continues at the next start and the server reports it",
           "[backups][holds]") {
   Directory directory;
   Stepped world(directory.path());
@@ -206,15 +206,15 @@ TEST_CASE("an interrupted restore continues after a restart even if its source i
   world.fill();
   emulator->ok("UpdateContinuousBackups", recovery(true));
   std::string arn;
-  SECTION("from an earlier instant") {
+  SECTION("the restore is from an earlier instant") {
     emulator->advance(2s);
     for (int i = 0; i < items; ++i) world.put(items + i);
     emulator->ok(
         "RestoreTableToPointInTime",
         {{"SourceTableName", "carts"}, {"TargetTableName", "again"}, {"RestoreDateTime", 1'700'000'001}});
   }
-  SECTION("from the present") { world.restore_now(); }
-  SECTION("from the backup of a deleted table") {
+  SECTION("the restore is from the present") { world.restore_now(); }
+  SECTION("the restore is from the backup of a deleted table") {
     emulator->ok("DeleteTable", carts);
     arn = emulator->ok("ListBackups", {{"BackupType", "SYSTEM"}})["BackupSummaries"][0]["BackupArn"];
     world.restore(arn);
@@ -237,19 +237,20 @@ TEST_CASE("an interrupted restore continues after a restart even if its source i
   CHECK(world.described()["TableStatus"] == "ACTIVE");
   CHECK(world.count("again") == items);
   CHECK(world.consistency() == "");
-  // Nothing is retained.
+  // No point and no old version remains.
   CHECK(world.emulator->emulator().database().history().points(world.emulator->scope.account).size() == 0);
   CHECK(world.emulator->emulator().database().history_size().footprint().versions == 0);
 }
 
-TEST_CASE("restoring a snapshot taken during a table restore resumes it and a reset ends it", "[backups]") {
+TEST_CASE("restoring a snapshot resumes the table restore that ran at the time and a reset ends it",
+          "[backups]") {
   Stepped world;
   world.fill();
   world.restore(world.backup());
   const std::string id = json::parse(world.control("POST", "/_mayfly/snapshots"))["id"];
   const std::string path = "/_mayfly/snapshots/" + id + "/restore";
-  SECTION("while the restore is running") {}
-  SECTION("after the restore has finished") {
+  SECTION("the table restore is still running") {}
+  SECTION("the table restore has finished") {
     world.scheduler->run();
     CHECK(world.described()["TableStatus"] == "ACTIVE");
     world.emulator->ok("DeleteTable", again);

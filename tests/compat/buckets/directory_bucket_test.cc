@@ -1,4 +1,4 @@
-// A directory as a bucket: which paths a key can reach, and what remains after a failure.
+// Tests a directory as a bucket: which paths a key can reach, and what remains after a failure.
 #include "compat/buckets/directory_bucket.h"
 
 #include <catch2/catch.hpp>
@@ -152,7 +152,7 @@ TEST_CASE("no symbolic link in a bucket's directory is followed") {
   CHECK(secret == "outside");
 }
 
-TEST_CASE("a file that is not regular does not exist for a bucket and never blocks a read") {
+TEST_CASE("a file that is not a regular file is invisible in a bucket and never blocks a read") {
   const Place place;
   REQUIRE(::mkfifo((place.path + "/pipe").c_str(), 0600) == 0);
   CHECK(place.calls.get("pipe") == "NoSuchKey");
@@ -164,7 +164,7 @@ TEST_CASE("a file that is not regular does not exist for a bucket and never bloc
   CHECK(place.calls.get("a") == "x");
 }
 
-TEST_CASE("an upload becomes visible only when finished and leaves nothing if abandoned") {
+TEST_CASE("an upload becomes visible only when it is finished and leaves nothing if it is abandoned") {
   const Place place;
   CHECK(place.calls.put("a", "before") == "");
   {
@@ -178,7 +178,7 @@ TEST_CASE("an upload becomes visible only when finished and leaves nothing if ab
   CHECK(place.calls.get("a") == "before");
 }
 
-TEST_CASE("an upload to a full disk fails and leaves the old object") {
+TEST_CASE("an upload to a full disk fails and keeps the old object") {
   const Place place;
   CHECK(place.calls.put("a", "before") == "");
   {

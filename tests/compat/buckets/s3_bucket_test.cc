@@ -1,4 +1,4 @@
-// A bucket at an S3 endpoint: the requests that it sends, and how it handles invalid responses.
+// Tests a bucket at an S3 endpoint: the requests that it sends, and how it handles invalid responses.
 #include "compat/buckets/s3_bucket.h"
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ struct S3Place {
 
 }  // namespace
 
-TEST_CASE("S3 requests use path style with keys encoded once and are signed for S3") {
+TEST_CASE("S3 requests use path-style URLs with keys that are encoded once and are signed for S3") {
   S3Place place("http://s3.test:9000/base/");
   std::vector<std::string> urls;
   place.s3->instead = [&](const FakeS3::Invocation& invocation) {
@@ -208,7 +208,7 @@ TEST_CASE("any response that is not valid S3 is a failure") {
   CHECK(place.calls.get("a") == "InternalError");
   place.answers({.status = 200});
   CHECK(place.calls.head("a").error().code == "InternalError");
-  CHECK(place.calls.put("a", std::string(part_bytes, 'x')) == "InternalError");  // no upload id
+  CHECK(place.calls.put("a", std::string(part_bytes, 'x')) == "InternalError");  // no upload id was returned
 }
 
 TEST_CASE("a listing with the longest keys and all object attributes is read") {

@@ -1,4 +1,4 @@
-// Reading data files in each format with any chunk boundaries, and the errors of bad records.
+// Reads data files in each format with all possible chunk boundaries, and checks the errors of bad records.
 #include "compat/data_files/reader.h"
 
 #include <catch2/catch.hpp>
@@ -59,7 +59,7 @@ TEST_CASE("a DYNAMODB_JSON line may hold several items regardless of chunk bound
   CHECK(json_lines("{\n" + two) == "!!line 1, offset 0: The line is not JSON\n");
 }
 
-TEST_CASE("a bulk put record is kept as JSON with its condition even if it is Ion") {
+TEST_CASE("a bulk put record is kept as JSON with its condition even if the file is in Ion") {
   const auto jsons = [](Format format, std::string text) {
     Reader reader({.format = format, .with_conditions = true});
     reader.feed(std::move(text));
@@ -231,7 +231,7 @@ TEST_CASE("a CSV file has a header row and doubles the quotes inside quoted fiel
   }
 }
 
-TEST_CASE("a CSV header can be specified and key columns get their types") {
+TEST_CASE("a CSV header can be specified and key columns get the types of the table's keys") {
   CHECK(csv("1,b\n", {.header = {"id", "name"}}) == R"({"id":{"S":"1"},"name":{"S":"b"}})"
                                                     "\n");
   CHECK(csv("n,b,s,o\n01.50,YQ==,7,8\n",
@@ -287,7 +287,7 @@ TEST_CASE("a bad record reports its file and its index") {
   REQUIRE(records.size() == 2);
   CHECK(records[1].error().file == "data/a.csv");
   CHECK(records[1].error().index == 1);
-  // The example of an import's log from AWS's guide.
+  // This is the example of an import's log from AWS's guide.
   CHECK(
       error_line("my-import-source",
                  "arn:aws:dynamodb:us-east-1:531234567890:table/target-table/import/01658528578619-c4d4e311",
@@ -325,14 +325,14 @@ TEST_CASE("corrupt compression is reported after the records before it") {
     CHECK(gzip(gzip_of(text).substr(0, size)).ends_with("The compressed data in the file is incomplete\n"));
     CHECK(zstd(zstd_of(text).substr(0, size)).ends_with("The compressed data in the file is incomplete\n"));
   }
-  // Frames of zstd versions before 1.0, which the library would otherwise read.
+  // Frames of zstd versions before 1.0 are rejected, although the library can read them.
   for (const char version : {'\x1e', '\x22', '\x23', '\x24', '\x25', '\x26', '\x27'}) {
     CHECK(zstd(version + zstd_of(text).substr(1)) ==
           "!!line 1, offset 0: The file is not in a supported ZSTD format: Unknown frame "
           "descriptor\n");
     CHECK(zstd(zstd_of(text) + version + zstd_of(text).substr(1)).starts_with(book_shown + "!!line 2, "));
   }
-  // A window larger than any that levels up to 19 use.
+  // This window is larger than any that levels up to 19 use.
   std::string huge(ZSTD_compressBound(20 << 20), '\0');
   const std::string spaces(20 << 20, ' ');
   ZSTD_CCtx* const context = ZSTD_createCCtx();
@@ -358,7 +358,7 @@ TEST_CASE("unpacking stops when a file exceeds its limits") {
         "!!line 1, offset 0: The text is too long for an item\n");
   CHECK(csv("a\n\"" + line) == "!!line 2, offset 2: The row is too long for an item\n");
   CHECK(csv("a\n" + line) == "!!line 2, offset 2: The row is too long for an item\n");
-  // Empty lines. Without this limit, any number of them would be read.
+  // The text consists of empty lines. Without this limit, any number of them would be read.
   std::string frames;
   const std::string frame = zstd_of(std::string(16 << 20, '\n'));
   for (int i = 0; i < 6; ++i) frames += frame;

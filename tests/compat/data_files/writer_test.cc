@@ -1,4 +1,4 @@
-// The files that exports write. They match AWS's, and reading them returns the same items.
+// Tests the files that exports write. They match AWS's files, and reading them returns the same items.
 #include "compat/data_files/writer.h"
 
 #include <catch2/catch.hpp>
@@ -189,7 +189,7 @@ TEST_CASE("written items read back unchanged in every format") {
   }
 }
 
-TEST_CASE("CSV reads back any text unchanged") {
+TEST_CASE("any text that is written to a CSV file reads back unchanged") {
   const auto seed = GENERATE(range(1u, 21u));
   INFO(seed);
   Maker maker(seed);
@@ -212,7 +212,7 @@ TEST_CASE("CSV reads back any text unchanged") {
   for (std::size_t i = 0; i < items.size(); ++i) CHECK((records[i] && *records[i] == items[i]));
 }
 
-TEST_CASE("manifests match ones recorded from AWS") {
+TEST_CASE("manifests match those recorded from AWS") {
   constexpr std::string_view arn = "arn:aws:dynamodb:us-east-1:531647909506:table/Airline";
   const ExportKeys keys =
       export_keys("public-s3-files/Output_Airline.csv", "01693467621041-039fcf72", ExportType::full);

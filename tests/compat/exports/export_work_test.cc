@@ -1,4 +1,4 @@
-// The files of an export, made from records that the test provides and written to a bucket in memory.
+// Tests the files of an export that is made from the test's records and written to a bucket in memory.
 #include "compat/exports/export_work.h"
 
 #include <catch2/catch.hpp>
@@ -231,7 +231,7 @@ TEST_CASE("a full export matches its manifests and has one file per partition", 
     CHECK(file["etag"] == "etag-of-" + std::to_string(packed.size()));
     const auto records = read_file({.compression = data_files::Compression::gzip}, packed);
     CHECK(file["itemCount"] == records.size());
-    CHECK(records.size() > 1'000);  // about a quarter each
+    CHECK(records.size() > 1'000);  // each file has about a quarter of the items
     counted += file["itemCount"].get<std::int64_t>();
     for (const auto& record : records) {
       REQUIRE(record);
@@ -252,7 +252,7 @@ TEST_CASE("a full export matches its manifests and has one file per partition", 
   CHECK(objects.at(exported.own("manifest-summary.md5")) ==
         md5_of(objects.at(exported.own("manifest-summary.json"))));
   CHECK(exported.job.progress.done == exported.job.progress.total);
-  CHECK(exported.steps > 5);  // at most 1,000 items each
+  CHECK(exported.steps > 5);  // each step exports at most 1,000 items
 }
 
 TEST_CASE("an empty table's export has empty files", "[exports]") {
@@ -265,7 +265,7 @@ TEST_CASE("an empty table's export has empty files", "[exports]") {
   CHECK(exported.job.progress.counts.at("BilledSizeBytes") == 0);
 }
 
-TEST_CASE("an incremental export has each key's last state and omits items created and deleted within it",
+TEST_CASE("an incremental export has each key's last state and omits items created and deleted in its period",
           "[exports]") {
   Exported exported;
   exported.partitions = 1;
@@ -276,7 +276,7 @@ TEST_CASE("an incremental export has each key's last state and omits items creat
       {"changed", Item{{"id", "changed"}, {"n", number(2)}}, Item{{"id", "changed"}}, 1'684'374'845'118},
       {"gone", {}, Item{{"id", "gone"}}, 1'684'374'845'119},
       {"came and went", {}, {}, 1'684'374'845'120}};
-  SECTION("with both images") {
+  SECTION("the export has new and old images") {
     CHECK(exported.run(changes).status == jobs::Status::completed);
     CHECK(
         exported.lines() ==
@@ -291,13 +291,13 @@ TEST_CASE("an incremental export has each key's last state and omits items creat
     CHECK(summary["billedSizeBytes"] == 10'000'000);
     CHECK(summary["exportType"] == "INCREMENTAL_EXPORT");
   }
-  SECTION("with new images") {
+  SECTION("the export has new images only") {
     exported.asked.old_images = false;
     CHECK(exported.run(changes).status == jobs::Status::completed);
     for (const std::string& line : exported.lines()) CHECK(line.find("OldImage") == std::string::npos);
     CHECK(exported.lines().size() == 3);
   }
-  SECTION("with a filter on the latest image or the old image of a deleted item") {
+  SECTION("the export filters on the latest image and on the old image of a deleted item") {
     const auto specification = json::parse(
         R"({"FilterExpression":"attribute_exists(n) OR id = :g","ProjectionExpression":"n",
             "ExpressionAttributeValues":{":g":{"S":"gone"}}})");
@@ -312,7 +312,7 @@ TEST_CASE("an incremental export has each key's last state and omits items creat
   }
 }
 
-TEST_CASE("an export in Ion can be read again", "[exports]") {
+TEST_CASE("an export in Ion can be read back", "[exports]") {
   Exported exported;
   exported.partitions = 1;
   exported.asked.format = Format::ion;
@@ -350,7 +350,8 @@ TEST_CASE("a failure of any bucket call fails the export with its code and leave
   }
 }
 
-TEST_CASE("an export waits for a slow bucket without a thread and completes as usual", "[exports]") {
+TEST_CASE("an export does not occupy a thread while it waits for a slow bucket and completes as usual",
+          "[exports]") {
   Exported exported;
   exported.bucket->waits = true;
   CHECK(exported.run(items(3'000)).status == jobs::Status::completed);

@@ -1,4 +1,4 @@
-// Exports during writes, drops, resets, restores and changes of recovery. Every export that completes
+// Runs exports during writes, drops, resets, restores and changes of recovery. Every export that completes
 // contains its table as of one instant.
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -66,7 +66,8 @@ struct WithBucket {
 
 }  // namespace
 
-TEST_CASE("an export during writes contains both halves of each transaction or neither", "[exports][races]") {
+TEST_CASE("an export during writes contains both halves of each transaction or neither half",
+          "[exports][races]") {
   WithBucket world;
   TestEmulator& emulator = world.emulator;
   emulator.run("CreateTable", create_carts);

@@ -1,4 +1,4 @@
-// Exports of tables, with a scheduler that the test steps.
+// Tests exports of tables with a scheduler that the test steps.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>

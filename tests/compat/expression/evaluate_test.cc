@@ -30,7 +30,7 @@ bool holds(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a condition that holds for the item is true") {
+TEST_CASE("a condition that the item satisfies evaluates to true") {
   for (const char* text :
        {"n = :n5", "n = :n05", "n = same_n", "n <> :n7", "n < :n7", "n < more", "n <= :n5", "more > n",
         "n >= :n5", "s = :hello", "s > :he", "s < :z", "bin = :ff", "bin > :7f", "yes = :true",
@@ -53,7 +53,7 @@ TEST_CASE("a condition that holds for the item is true") {
   }
 }
 
-TEST_CASE("a condition that does not hold for the item is false") {
+TEST_CASE("a condition that the item does not satisfy evaluates to false") {
   for (const char* text : {"n = :n7",
                            "n = :hello",
                            "n <> :n05",

@@ -1,4 +1,5 @@
-// Measured on AWS by dynalite (test/query.js) and Alternator (test_key_condition_expression.py).
+// The expected results were measured on AWS by dynalite (test/query.js) and Alternator
+// (test_key_condition_expression.py).
 #include "compat/expression/key_condition.h"
 
 #include "tests/compat/expression/expressions.h"

@@ -1,5 +1,5 @@
-// Measured on AWS by dynalite (test/putItem.js, updateItem.js, query.js, scan.js) and Alternator
-// (test_expected.py, test_query_filter.py, test_key_conditions.py, test_item.py).
+// The expected results were measured on AWS by dynalite (test/putItem.js, updateItem.js, query.js, scan.js)
+// and Alternator (test_expected.py, test_query_filter.py, test_key_conditions.py, test_item.py).
 #include "compat/expression/legacy.h"
 
 #include "compat/expression/update.h"

@@ -1,4 +1,5 @@
-// Measured on AWS by dynalite (test/getItem.js) and Alternator (test_projection_expression.py).
+// The expected results were measured on AWS by dynalite (test/getItem.js) and Alternator
+// (test_projection_expression.py).
 #include "compat/expression/projection.h"
 
 #include "tests/compat/expression/expressions.h"
@@ -26,7 +27,7 @@ std::string projected(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a projection returns the parts that it names and closes gaps in lists") {
+TEST_CASE("a projection returns the named parts of an item and closes gaps in lists") {
   CHECK(projected("b") == R"({"b":{"N":"5"}})");
   CHECK(projected("b, d, gone") == R"({"b":{"N":"5"},"d":{"SS":["s"]}})");
   CHECK(projected("#three") == R"({"[3]":{"S":"odd"}})");

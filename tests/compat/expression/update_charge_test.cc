@@ -1,4 +1,4 @@
-// Captured on AWS in October 2026.
+// The expected charges were captured on AWS in October 2026.
 #include "compat/expression/update_charge.h"
 
 #include "tests/compat/expression/expressions.h"

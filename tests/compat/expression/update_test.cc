@@ -1,5 +1,5 @@
-// Measured on AWS by dynalite (test/updateItem.js) and Alternator (test_update_expression.py, test_number.py,
-// test_returnvalues.py).
+// The expected results were measured on AWS by dynalite (test/updateItem.js) and Alternator
+// (test_update_expression.py, test_number.py, test_returnvalues.py).
 #include "compat/expression/update.h"
 
 #include "tests/compat/expression/expressions.h"
@@ -96,7 +96,7 @@ TEST_CASE("a syntax error in an update quotes the token and its neighbors") {
             "Syntax error; ");
 }
 
-TEST_CASE("other errors in an update are reported in AWS's order") {
+TEST_CASE("errors in an update other than syntax errors are reported in AWS's order") {
   check_all(
       {{"", "The expression can not be empty;"},
        {"set a = ((b))", "The expression has redundant parentheses;"},
@@ -138,7 +138,7 @@ TEST_CASE("other errors in an update are reported in AWS's order") {
         "c], path two: [a, [1]]"}});
 }
 
-TEST_CASE("an update rejects operands whose known type does not fit") {
+TEST_CASE("an update rejects an operand whose known type does not fit its operator or function") {
   check_all({{"set b = list_append(:s, a), c = if_not_exists(a) add a.b :s", "ADD, operand type: STRING"},
              {"add a.b :null", "ADD, operand type: NULL"},
              {"add a.b :bool", "ADD, operand type: BOOLEAN"},
@@ -192,7 +192,7 @@ TEST_CASE("elements set past the end of a list are appended in index order") {
   CHECK(updated("ADD a[7] :1", R"({"a":{"L":[]}})") == R"({"a":{"L":[{"N":"1"}]}})");
 }
 
-TEST_CASE("SET evaluates arithmetic and its functions") {
+TEST_CASE("SET evaluates arithmetic and functions") {
   CHECK(updated("SET a = a + :1", R"({"a":{"N":"41"}})") == R"({"a":{"N":"42"}})");
   CHECK(updated("SET a = :1 - b", R"({"b":{"N":"0.5"}})") == R"({"a":{"N":"0.5"},"b":{"N":"0.5"}})");
   CHECK(updated("SET a = if_not_exists(a, :2) + :1", "{}") == R"({"a":{"N":"3"}})");
@@ -209,7 +209,7 @@ TEST_CASE("SET evaluates arithmetic and its functions") {
   CHECK(updated("SET e = list_append(d, if_not_exists(f, :list))", R"({"d":{"NS":["1"]}})") == wrong_type);
 }
 
-TEST_CASE("a sum with too many digits is an overflow like a sum that is out of range") {
+TEST_CASE("a sum with too many digits gets the same overflow error as a sum that is out of range") {
   CHECK(updated("SET a = :big + :big", "{}") == overflow);
   CHECK(updated("ADD a :big", R"({"a":{"N":"9e125"}})") == overflow);
   CHECK(updated("SET a = :1e50 + :1", "{}") == overflow);
@@ -217,7 +217,7 @@ TEST_CASE("a sum with too many digits is an overflow like a sum that is out of r
         "Number underflow. Attempting to store a number with magnitude smaller than supported range");
 }
 
-TEST_CASE("REMOVE removes attributes and elements by their index before the update") {
+TEST_CASE("REMOVE removes attributes and removes list elements by their index before the update") {
   CHECK(updated("REMOVE a, gone", R"({"a":{"N":"1"},"b":{"N":"2"}})") == R"({"b":{"N":"2"}})");
   CHECK(updated("REMOVE a.b", R"({"a":{"M":{"b":{"N":"1"}}}})") == R"({"a":{"M":{}}})");
   CHECK(updated("REMOVE a[0]", R"({"a":{"L":[{"N":"1"}]}})") == R"({"a":{"L":[]}})");
@@ -234,7 +234,7 @@ TEST_CASE("REMOVE removes attributes and elements by their index before the upda
         R"({"a":{"L":[{"M":{"b":{"L":[{"N":"2"}]}}}]}})");
 }
 
-TEST_CASE("ADD adds to numbers and sets or creates them") {
+TEST_CASE("ADD adds to numbers and to sets and creates attributes that are missing") {
   CHECK(updated("ADD a :1", R"({"a":{"N":"41"}})") == R"({"a":{"N":"42"}})");
   CHECK(updated("ADD a :1, b :ss", "{}") == R"({"a":{"N":"1"},"b":{"SS":["x","y"]}})");
   CHECK(updated("ADD a :ss", R"({"a":{"SS":["a","x"]}})") == R"({"a":{"SS":["a","x","y"]}})");
@@ -245,7 +245,7 @@ TEST_CASE("ADD adds to numbers and sets or creates them") {
   CHECK(updated("ADD a :ns", R"({"a":{"L":[]}})") == wrong_type);
 }
 
-TEST_CASE("DELETE removes members from sets and removes a set that becomes empty") {
+TEST_CASE("DELETE removes members from sets and removes the attribute of a set that becomes empty") {
   CHECK(updated("DELETE a :x", R"({"a":{"SS":["x","z"]}})") == R"({"a":{"SS":["z"]}})");
   CHECK(updated("DELETE a :ss, b :x", R"({"a":{"SS":["x","y"]},"c":{"N":"1"}})") == R"({"c":{"N":"1"}})");
   CHECK(updated("DELETE a :x", R"({"a":{"SS":["z"]}})") == R"({"a":{"SS":["z"]}})");

@@ -1,5 +1,4 @@
-// Imports and bulk puts in process: what happens to them when their account, table or bucket changes while
-// they run.
+// Tests what happens to imports and bulk puts when their account, table or bucket changes while they run.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -80,7 +79,7 @@ struct ImportWorld {
 
 }  // namespace
 
-TEST_CASE("an import's table is CREATING until all of its items are there", "[imports]") {
+TEST_CASE("an import's table is CREATING until all of its items are imported", "[imports]") {
   ImportWorld world;
   world.file("a", 1000);
   const std::string arn = world.start_import();
@@ -102,7 +101,8 @@ TEST_CASE("an import's table is CREATING until all of its items are there", "[im
   CHECK(world.count() == 1000);
 }
 
-TEST_CASE("a restore or a reset during an import ends it and nothing is written later", "[imports]") {
+TEST_CASE("a restore or a reset during an import ends the import and nothing is written afterward",
+          "[imports]") {
   const bool resets = GENERATE(false, true);
   ImportWorld world;
   world.file("a", 2000);
@@ -292,7 +292,7 @@ std::pair<std::size_t, std::string> pages_until_failure(EndlessBucket::Add add) 
   return {pages, source.failure().message};
 }
 
-TEST_CASE("a prefix with too many objects fails and so does an endless listing", "[imports]") {
+TEST_CASE("an import's listing of objects fails if it has too many objects or never ends", "[imports]") {
   using compat::buckets::Listing, compat::buckets::listed_max;
   const auto [full, too_many] = pages_until_failure([](Listing& listing, std::size_t page) {
     for (std::size_t i = 0; i < listed_max; ++i)

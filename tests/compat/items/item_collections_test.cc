@@ -1,4 +1,4 @@
-// The size limit of an item collection: the items of one partition and their entries in local indexes.
+// Tests the size limit of an item collection: the items of one partition and their local index entries.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -21,7 +21,7 @@ json with_local_index() {
       {"AttributeName":"artist","KeyType":"HASH"},{"AttributeName":"year","KeyType":"RANGE"}]}]})");
 }
 
-// The keys have 6 + 1 and 4 + 1 bytes, the text 1 + `bytes`.
+// The keys have 6 + 1 and 4 + 1 bytes, and the text has 1 + `bytes`.
 json song(const std::string& artist, const std::string& name, std::size_t bytes) {
   return {{"artist", {{"S", artist}}}, {"song", {{"S", name}}}, {"t", {{"S", std::string(bytes, 'x')}}}};
 }
@@ -41,7 +41,7 @@ TEST_CASE("an item collection cannot grow past its limit but can always shrink")
   CHECK(emulator.run("PutItem", put(song("N", "b", 488)).dump()) == too_large);
   CHECK(emulator.run("UpdateItem", R"({"TableName":"music","Key":{"artist":{"S":"N"},"song":{"S":"a"}},
     "UpdateExpression":"SET plays = :p","ExpressionAttributeValues":{":p":{"N":"1"}}})") == too_large);
-  emulator.ok("PutItem", put(song("B", "c", 900)));  // another collection
+  emulator.ok("PutItem", put(song("B", "c", 900)));  // "B" is another collection
   emulator.ok("PutItem", put(song("N", "b", 400)));
   emulator.ok("PutItem", put(song("N", "c", 60)));
   emulator.ok("DeleteItem",
@@ -54,7 +54,7 @@ TEST_CASE("entries in local indexes count toward the limit of an item collection
   emulator.ok("CreateTable", with_local_index());
   emulator.ok("PutItem", put(song("N", "a", 970)));  // 983 bytes
   json indexed = song("N", "a", 970);
-  indexed["year"] = {{"N", "1965"}};  // 7 more in the table, and 19 in the index
+  indexed["year"] = {{"N", "1965"}};  // adds 7 bytes in the table and 19 in the index
   CHECK(emulator.run("PutItem", put(indexed).dump()) == too_large);
   indexed["t"]["S"] = std::string(960, 'x');
   emulator.ok("PutItem", put(indexed));

@@ -54,9 +54,9 @@ TEST_CASE("a number becomes the nearest float even if its double lies midway bet
   CHECK(float_of("0") == 0.0f);
   CHECK(float_of("0.1") == 0.1f);
   CHECK(float_of("-123456.789") == -123456.789f);
-  CHECK(float_of("16777217") == 16777216.0f);  // midway between two floats: rounds to the even one
+  CHECK(float_of("16777217") == 16777216.0f);  // midway between two floats: rounds to the even float
   CHECK(float_of("16777219") == 16777220.0f);
-  // Slightly more than midway, a difference that a double cannot represent.
+  // This is slightly more than midway, a difference that a double cannot represent.
   CHECK(float_of("16777217.0000000000000000000001") == 16777218.0f);
   CHECK(float_of("0.0123456789012345678901234567") == 0.0123456789012345678901234567f);
   CHECK(float_of("3.4028235E38") == std::numeric_limits<float>::max());
@@ -167,7 +167,7 @@ TEST_CASE("a table's size is never negative while vectors are written and delete
   CHECK(smallest == 0);
 }
 
-TEST_CASE("vector indexes are the same after being stored and read") {
+TEST_CASE("vector indexes are unchanged after they are stored and read") {
   compat::TableSettings settings;
   settings.vector_indexes = {{.name = "by_v",
                               .attribute = "v",

@@ -20,7 +20,7 @@ using namespace compat::jobs;
 
 const Scope scope{std::string(account), "us-east-1"};
 
-// What a scripted Work does: the test sets `step`, and the counters count steps and destroyed Works. A Script
+// Controls a scripted Work: the test sets `step`, and the counters count steps and destroyed Works. A Script
 // must outlive its Works, so tests create it before the JobsWorld.
 struct Script {
   int steps = 0, dropped = 0;
@@ -182,11 +182,11 @@ TEST_CASE("a completed bucket call wakes the job that waits for it", "[jobs]") {
   done(7);
   world.scheduler->run();
   CHECK(world.status(*job) == Status::completed);
-  done(7);  // nothing waits for it
+  done(7);  // no job waits for call 7
   world.scheduler->run();
 }
 
-TEST_CASE("a job's token finds it for 8 hours after its end and job ids are never reused", "[jobs]") {
+TEST_CASE("a job's token finds the job for 8 hours after its end and job ids are never reused", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = end_completed;
@@ -240,7 +240,7 @@ TEST_CASE("jobs are listed latest first and forgotten after 90 days of the accou
   CHECK(world.world->database().documents().list("@job-log").empty());
 }
 
-TEST_CASE("with too many jobs the ones that ended first are forgotten", "[jobs]") {
+TEST_CASE("with too many jobs the jobs that ended first are forgotten", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = end_completed;
@@ -336,8 +336,7 @@ TEST_CASE("a restore brings back the snapshot's jobs without running them and a 
   CHECK(database.documents().list(document_kind).empty());
 }
 
-// Regression: the job was forgotten, and listeners that are notified of a restore after Jobs were not
-// notified.
+// Regression: the job was forgotten, and listeners after Jobs were not notified of the restore.
 TEST_CASE("a job ended by a restore stays known if any write of the restore fails", "[jobs]") {
   for (int failing = 0;; ++failing) {
     Script runs;

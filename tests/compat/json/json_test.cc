@@ -12,7 +12,7 @@ namespace {
 
 std::string nested(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
-// Writes what was parsed.
+// Parses the text and returns the value as it is written back.
 void write(json::Writer& out, const json::Value& value) {
   switch (value.kind()) {
     case json::Value::Kind::null: return out.raw("null");
@@ -101,7 +101,7 @@ TEST_CASE("strings are written with the fewest escapes") {
   CHECK(out == "\"a\\\"b\\\\c/d\\b\\f\\n\\r\\t\\u0001\\u0000\\u001f\x7f\xc3\xa9, and eight plain bytes\\n\"");
 }
 
-TEST_CASE("a null member counts as absent and the last of several members with a name counts") {
+TEST_CASE("a null member counts as absent and the last of several members with the same name counts") {
   const auto document = json::parse(R"({"a":1,"b":null,"a":2,"c":3,"c":null})");
   REQUIRE(document);
   REQUIRE(document->root().member("a"));

@@ -30,7 +30,7 @@ std::string rewritten_tree(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a tree keeps its members in order and the last of several members with a name counts") {
+TEST_CASE("a tree keeps its members in order and the last of several members with the same name counts") {
   const auto tree =
       json::parse_tree(R"({"z":1,"a":"x","z":2,"n":null,"t":true,"d":1.5,"u":18446744073709551615})");
   REQUIRE(tree);
@@ -48,7 +48,7 @@ TEST_CASE("a tree keeps its members in order and the last of several members wit
   CHECK_FALSE(json::boolean_member(*tree, "z"));
 }
 
-TEST_CASE("a truncated tree ends in a whole character and an ellipsis") {
+TEST_CASE("the text of a truncated tree ends with a whole character and an ellipsis") {
   const json::Tree trees[] = {
       1700000000,
       "\xc3\xa9\xe2\x82\xac\n\xf0\x9f\x98\x80 a text of some length",
@@ -69,7 +69,7 @@ TEST_CASE("a truncated tree ends in a whole character and an ellipsis") {
   }
 }
 
-TEST_CASE("a tree is printed in the format of the writer") {
+TEST_CASE("a tree is printed in the same format that the JSON writer uses") {
   const json::Tree tree{{"half", 0.5},
                         {"one", 1.0},
                         {"small", 0.00001},

@@ -1,4 +1,4 @@
-// Tables that send their changes to Kinesis: the operations, and what the endpoint receives.
+// Tests tables that send their changes to Kinesis: the operations, and what the endpoint receives.
 #include "compat/kinesis/destinations.h"
 
 #include <atomic>
@@ -99,7 +99,7 @@ class KinesisWorld {
     kinesis->records.clear();
     return ids;
   }
-  void put(const std::string& id) {  // always a change, even if the item exists
+  void put(const std::string& id) {  // causes a change even if the item exists
     run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + id + R"("},"n":{"N":")" +
                        std::to_string(++puts_) + "\"}}}");
   }
@@ -148,7 +148,7 @@ TEST_CASE("a Kinesis destination can be enabled or updated or disabled") {
   const std::string one = R"({"StreamArn":")" + stream + R"(","DestinationStatus":)";
   const std::string describe = R"({"TableName":"carts"})";
   CHECK(world.run("DescribeKinesisStreamingDestination", describe) == described(""));
-  // As recorded on AWS: settings that the request did not choose are not described.
+  // As recorded on AWS, settings that the request did not choose are not described.
   CHECK(world.change("Enable") == "200 " + named + R"("ENABLING","EnableKinesisStreamingConfiguration":{}})");
   CHECK(world.run("DescribeKinesisStreamingDestination", describe) == described(one + R"("ACTIVE"})"));
   CHECK(world.change("Enable").find("EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED to "
@@ -267,7 +267,7 @@ TEST_CASE("a snapshot's destinations are restored even after a restart", "[resto
   }
 }
 
-TEST_CASE("restored destinations are still there after a restart", "[restore]") {
+TEST_CASE("restored destinations are still active after a restart", "[restore]") {
   Directory directory;
   {
     KinesisWorld world(directory.path());
@@ -283,7 +283,7 @@ TEST_CASE("restored destinations are still there after a restart", "[restore]") 
   CHECK(world.taken() == "a");
 }
 
-TEST_CASE("a table's destinations are deleted with it and restored with it", "[restore]") {
+TEST_CASE("a table's destinations are deleted and restored with their table", "[restore]") {
   Directory directory;
   {
     KinesisWorld world(directory.path());
@@ -326,7 +326,7 @@ TEST_CASE("no destination outlives its table when tables and destinations change
   CHECK(world.database().documents().list("@kinesis-destination").empty());
 }
 
-TEST_CASE("a concurrent Disable and Update do not undo each other") {
+TEST_CASE("neither of a concurrent Disable and Update undoes the other") {
   KinesisWorld world;
   world.create();
   for (int i = 0; i < 500; ++i) {
@@ -411,14 +411,14 @@ TEST_CASE("undelivered Kinesis changes are kept up to a byte limit and then the 
                              R"("},"large":{"S":")" + large + "\"}}}");
   };
   for (std::size_t n = 0; n < fit + 50; ++n) put(n);
-  while (world.dropped() < 30) std::this_thread::yield();  // some may be in flight, to be rejected
+  while (world.dropped() < 30) std::this_thread::yield();  // other records may be in flight, to be rejected
   world.kinesis->accept();
   CHECK(world.settle());
   const auto dropped = world.dropped();
   CHECK(dropped <= 55);
   CHECK(world.kinesis->records.size() + dropped == fit + 50);
-  // One range of changes is missing: the oldest ones, except those that were in flight when they were
-  // dropped.
+  // One range of changes is missing: the oldest changes, except those that were in flight when the others
+  // were dropped.
   std::size_t next = 0, gaps = 0;
   for (const auto& record : world.kinesis->records) {
     const std::size_t id = std::stoul(record["dynamodb"]["Keys"]["id"]["S"].get<std::string>());
@@ -430,7 +430,7 @@ TEST_CASE("undelivered Kinesis changes are kept up to a byte limit and then the 
   CHECK(next == fit + 50);
 }
 
-TEST_CASE("a record larger than a request may be is sent alone and the others follow") {
+TEST_CASE("a record that exceeds the maximum request size is sent alone and the other records follow") {
   KinesisWorld world;
   world.create();
   world.change("Enable");

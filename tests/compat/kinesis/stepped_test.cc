@@ -1,5 +1,5 @@
-// Kinesis destinations, stepped in an order that a seed chooses. The fake Kinesis responds when the test says
-// so, or too late.
+// Steps Kinesis destinations in an order that a seed chooses. The fake Kinesis responds when the test tells
+// it to, or too late.
 #include <catch2/catch.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -21,11 +21,11 @@ using nlohmann::json;
 
 constexpr engine::Instant start_ms = 1'700'000'000'000;
 
-// A fake Kinesis that holds a request until the test responds to it.
+// A fake Kinesis that holds each request until the test responds to it.
 class SlowKinesis final : public compat::outbound::Invoker {
  public:
   void start(Invocation invocation, std::stop_token stop, Done done) override {
-    CHECK_FALSE(done_);  // one request at a time
+    CHECK_FALSE(done_);  // there is only one request at a time
     request_ = json::parse(invocation.body);
     stop_ = std::move(stop);
     done_ = std::move(done);
@@ -54,7 +54,7 @@ class SlowKinesis final : public compat::outbound::Invoker {
   void answer_with(Answer answer) { std::exchange(done_, nullptr)(std::move(answer)); }
 
   int requests = 0;
-  std::vector<json> taken;  // records
+  std::vector<json> taken;  // records that Kinesis has accepted
 
  private:
   void keep(const json& record) {
@@ -156,7 +156,7 @@ TEST_CASE("Kinesis gets each change at least once and in order despite rejection
   }
 }
 
-TEST_CASE("Kinesis retries back off from 0.1 s to 10 s even if new changes arrive") {
+TEST_CASE("the pause between Kinesis retries grows from 0.1 s to 10 s even if new changes arrive") {
   SteppedEmulator stepped(1);
   SlowKinesis& kinesis = *stepped.kinesis;
   stepped.put("carts", 1);
@@ -179,7 +179,7 @@ TEST_CASE("Kinesis retries back off from 0.1 s to 10 s even if new changes arriv
   stepped.scheduler->run();
   kinesis.fail();
   stepped.scheduler->run();
-  stepped.clock->move(100);  // starts again with the shortest pause
+  stepped.clock->move(100);  // retries start again with the shortest pause
   stepped.scheduler->run();
   CHECK(kinesis.asked());
 }

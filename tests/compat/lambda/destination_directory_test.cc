@@ -187,7 +187,7 @@ TEST_CASE("an invalid file destination is rejected when a mapping is created or 
             .starts_with("202 "));
 }
 
-TEST_CASE("a mapping whose file destination is no longer allowed is kept and reports this") {
+TEST_CASE("a mapping whose file destination is no longer allowed is kept and reports the problem") {
   const Place place;
   Directory data;
   std::string uuid;

@@ -1,5 +1,5 @@
-// Filter patterns and records as Lambda receives them. The rules are those of EventBridge's content
-// filtering.
+// Matches filter patterns against records as Lambda receives them.
+// The rules are those of EventBridge's content filtering.
 #include "compat/lambda/filter_pattern.h"
 
 #include <catch2/catch.hpp>
@@ -53,7 +53,7 @@ void check(const std::vector<Case>& cases) {
 
 }  // namespace
 
-TEST_CASE("all members of a pattern must match and one value of each field is enough") {
+TEST_CASE("all members of a pattern must match and one matching value of each member is enough") {
   check({
       {true, R"({"eventName":["REMOVE"]})"},
       {true, R"({"eventName":["INSERT","REMOVE"]})"},
@@ -67,7 +67,7 @@ TEST_CASE("all members of a pattern must match and one value of each field is en
       {false, R"({"absent":["x"]})"},
       {false, R"({"absent":{"further":["x"]}})"},
       {false, R"({"eventName":{"further":["x"]}})"},
-      {true, R"({"eventName":["INSERT"],"eventName":["REMOVE"]})"},  // the last member of a name counts
+      {true, R"({"eventName":["INSERT"],"eventName":["REMOVE"]})"},  // the last member with a name counts
       {true, R"({"dynamodb":{"Keys":{"cartid":{"S":["cart-42"]}}}})"},
       {true, image(R"({"total":{"N":["42"]}})")},
       {true, image(R"({"gift":{"BOOL":[true]}})")},
@@ -78,7 +78,7 @@ TEST_CASE("all members of a pattern must match and one value of each field is en
   });
 }
 
-TEST_CASE("null matches only null and the empty string only the empty string") {
+TEST_CASE("null matches only null and the empty string matches only the empty string") {
   check({
       {true, R"({"nothing":[null]})"},
       {false, R"({"nothing":[""]})"},
@@ -90,7 +90,7 @@ TEST_CASE("null matches only null and the empty string only the empty string") {
   });
 }
 
-TEST_CASE("strings match by prefix and suffix and regardless of case") {
+TEST_CASE("a pattern can match strings by prefix or by suffix or regardless of case") {
   check({
       {true, R"({"eventName":[{"prefix":"REM"}]})"},
       {false, R"({"eventName":[{"prefix":"rem"}]})"},
@@ -134,7 +134,7 @@ TEST_CASE("numbers are compared by value and only with numbers") {
   });
 }
 
-TEST_CASE("exists applies only to leaves") {
+TEST_CASE("the exists operator applies only to leaves") {
   check({
       {true, R"({"eventName":[{"exists":true}]})"},
       {false, R"({"eventName":[{"exists":false}]})"},
@@ -159,7 +159,7 @@ TEST_CASE("exists applies only to leaves") {
   CHECK(matches(R"({"userIdentity":{"type":[{"exists":false}]}})", R"({"eventName":"REMOVE"})"));
 }
 
-TEST_CASE("anything-but matches any other value of a field that exists") {
+TEST_CASE("the anything-but operator matches any other value of a field that exists") {
   check({
       {true, R"({"eventName":[{"anything-but":"INSERT"}]})"},
       {false, R"({"eventName":[{"anything-but":"REMOVE"}]})"},
@@ -196,7 +196,7 @@ TEST_CASE("an array of objects matches if one object matches the whole pattern")
   });
 }
 
-TEST_CASE("$or needs one of its patterns to match in addition to the members next to it") {
+TEST_CASE("$or requires that one of its patterns matches in addition to its sibling members") {
   check({
       {true, R"({"$or":[{"eventName":["INSERT"]},{"awsRegion":["us-east-1"]}]})"},
       {false, R"({"$or":[{"eventName":["INSERT"]},{"awsRegion":["eu-west-1"]}]})"},
@@ -210,7 +210,7 @@ TEST_CASE("$or needs one of its patterns to match in addition to the members nex
   });
 }
 
-TEST_CASE("IP addresses match by network") {
+TEST_CASE("a cidr pattern matches the IP addresses of a network") {
   check({
       {true, image(R"({"address":{"M":{"ip":{"S":[{"cidr":"10.0.0.0/16"}]}}}})")},
       {false, image(R"({"address":{"M":{"ip":{"S":[{"cidr":"10.1.0.0/16"}]}}}})")},
@@ -296,7 +296,7 @@ TEST_CASE("invalid patterns are rejected") {
   }
 }
 
-TEST_CASE("the work of matching is linear in the size of the record for every pattern") {
+TEST_CASE("the cost of matching is linear in the size of the record for every pattern") {
   const std::string absent = R"([{"exists":false}])";
   const std::pair<std::string, std::string> below_lists[] = {
       {R"({"a":{"b":)" + absent + "}}", R"({"b":1})"},
@@ -327,7 +327,7 @@ TEST_CASE("the work of matching is linear in the size of the record for every pa
   }
 }
 
-TEST_CASE("matching ends early when it is asked to stop") {
+TEST_CASE("matching ends early when the test requests a stop") {
   const auto pattern = FilterPattern::parse(R"({"a":{"b":["x"]}})");
   REQUIRE(pattern);
   std::string record = R"({"a":[{"b":1})";

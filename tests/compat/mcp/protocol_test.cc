@@ -1,4 +1,5 @@
-// Calls every tool, also during writes; checks that raised errors are known; sends malformed messages.
+// Calls every tool, also during writes; checks that the errors that operations raise are known; and sends
+// malformed messages.
 #include "compat/mcp/protocol.h"
 
 #include <atomic>
@@ -94,7 +95,8 @@ TEST_CASE("a misspelled argument is rejected and an unlisted member of the API i
   CHECK(taken["result"]["structuredContent"]["ConsumedCapacity"]["TableName"] == "carts");
 }
 
-TEST_CASE("oversized pages are shortened and oversized items truncated with a note", "[mcp]") {
+TEST_CASE("an oversized page is shortened with a note and an oversized item is truncated with a note",
+          "[mcp]") {
   Agent agent;
   agent.create_carts();
   for (const char* id : {"1", "2", "3", "4"})
@@ -113,7 +115,7 @@ TEST_CASE("oversized pages are shortened and oversized items truncated with a no
   CHECK(item["content"][1]["text"].get<std::string>().starts_with("The result was truncated; "));
 }
 
-TEST_CASE("a response that Mayfly would not send is passed on as text in a valid message", "[mcp]") {
+TEST_CASE("an unexpected response from the server is passed on as text in a valid message", "[mcp]") {
   struct Stranger final : mcp::World {
     compat::Answer answer;
     mcp::Asked operate(const engine::Scope&, std::string_view, const std::string&,
@@ -190,7 +192,7 @@ TEST_CASE("every error of DynamoDB and Mayfly is explained by name", "[mcp]") {
   CHECK(mcp::explain_error("Nothing of the kind").is_null());
 }
 
-TEST_CASE("the messages that operations raise are explained", "[mcp]") {
+TEST_CASE("every error message that an operation raises is explained", "[mcp]") {
   Agent agent;
   agent.create_carts();
   const auto raised = [&](const std::string& tool, json arguments) {
@@ -215,7 +217,7 @@ TEST_CASE("the messages that operations raise are explained", "[mcp]") {
   CHECK(mcp::known_messages().size() > 10);
 }
 
-TEST_CASE("tools called concurrently with each other and with writers all respond", "[mcp]") {
+TEST_CASE("all tools respond when they are called concurrently with each other and with writers", "[mcp]") {
   Agent agent;
   agent.create_carts();
   std::vector<std::thread> callers;

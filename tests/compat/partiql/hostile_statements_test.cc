@@ -1,4 +1,5 @@
-// Hostile statements. They can get any error message, but none of them crashes the server or gets a 500.
+// Runs hostile statements. A hostile statement can get any error message, but it must neither crash the
+// server nor get a 500.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <random>

@@ -43,7 +43,7 @@ TEST_CASE("following NextToken returns every item exactly once") {
   CHECK(seen == std::multiset<std::string>{"0", "1", "2", "3", "4"});
 }
 
-TEST_CASE("pages of several lookups return every item once and in order with any limit") {
+TEST_CASE("the pages of a statement with several lookups return each item once and in order with any Limit") {
   TestEmulator emulator;
   json with_year = json::parse(music_table);
   with_year["AttributeDefinitions"].push_back({{"AttributeName", "year"}, {"AttributeType", "N"}});
@@ -79,7 +79,7 @@ TEST_CASE("pages of several lookups return every item once and in order with any
   const std::string in = "SELECT * FROM music WHERE artist IN [" + artists + "]";
   std::size_t pages = 0;
   CHECK(read_all(in, 0, pages) == expected);
-  CHECK(pages == 2);  // ten lookups, then three
+  CHECK(pages == 2);  // the first page has ten lookups, and the second has three
   for (int limit = 1; limit < 40; ++limit) {
     INFO("limit " << limit);
     CHECK(read_all(in, limit, pages) == expected);
@@ -95,7 +95,7 @@ TEST_CASE("pages of several lookups return every item once and in order with any
   CHECK(read_all(in + " AND year IN (1, 3)", 7, pages) == odd);
 }
 
-TEST_CASE("a page of several lookups ends at 1 MB in total") {
+TEST_CASE("a page of a statement with several lookups ends at 1 MB in total") {
   TestEmulator emulator;
   emulator.ok("CreateTable", json::parse(music_table));
   for (const char* artist : {"a", "b", "c", "d"}) {
@@ -112,7 +112,7 @@ TEST_CASE("a page of several lookups ends at 1 MB in total") {
   CHECK_FALSE(second.contains("NextToken"));
 }
 
-TEST_CASE("a NextToken is valid only for its statement and parameters but with any limit") {
+TEST_CASE("a NextToken is valid with any Limit but only for its own statement and parameters") {
   TestEmulator emulator;
   emulator.ok("CreateTable", json::parse(music_table));
   emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':'Nina','plays':1}"));

@@ -34,7 +34,7 @@ TEST_CASE("quoted text stays within its token and comments are skipped") {
   CHECK(joined == "SELECT|a \"b|FROM|t|WHERE|x|<>|it's|AND|y|>=|-|1.5e3||");
 }
 
-TEST_CASE("unclosed quotes and invalid tokens are rejected without a reason") {
+TEST_CASE("unclosed quotes and invalid tokens are rejected with an error that gives no reason") {
   for (const char* text : {"SELECT * FROM t WHERE a = 'x", "SELECT \"x FROM t", "SELECT * FROM t WHERE a = ~",
                            "SELECT * FROM t WHERE a = 1e", "SELECT * FROM t WHERE a = 1e-b", "nonsense #",
                            "SELECT * FROM t WHERE a | b", "SELECT ! FROM t"}) {
@@ -85,13 +85,13 @@ TEST_CASE("operators have PartiQL's precedence") {
   CHECK(std::holds_alternative<expression::Or>(where("a = 1 AND b = 2 OR c = 3 AND d = 4").node));
 }
 
-TEST_CASE("keywords are names only if they are quoted") {
+TEST_CASE("a keyword is accepted as a name only if it is quoted") {
   CHECK(refusal("SELECT order FROM t") ==
         "Statement wasn't well formed, can't be processed: Unexpected keyword");
   CHECK(refusal("SELECT \"order\" FROM t").empty());
 }
 
-TEST_CASE("NOT binds tighter than AND and AND tighter than OR") {
+TEST_CASE("NOT binds tighter than AND and AND binds tighter than OR") {
   auto statement = parse("SELECT * FROM t WHERE NOT a = 1 AND b = 2 OR c = 3", {});
   REQUIRE(statement);
   const auto& where = *std::get<Select>(*statement).where;
@@ -116,7 +116,7 @@ TEST_CASE("deeply nested statements are rejected without deep recursion") {
         "Statement wasn't well formed, can't be processed: Unexpected term");
 }
 
-TEST_CASE("an empty set is rejected and so are duplicates and mixed types") {
+TEST_CASE("an empty set and a set with duplicates and a set of mixed types are rejected") {
   CHECK(refusal("INSERT INTO t VALUE {'a':<<1,'b'>>}") ==
         "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags");
   CHECK(

@@ -109,7 +109,7 @@ void check_stored(const Settings& every, std::string_view stored) {
   CHECK(settings_of(description) == Settings());
 }
 
-TEST_CASE("every setting is the same after being stored and a missing one has its default") {
+TEST_CASE("every setting is unchanged after it is stored and a missing setting has its default") {
   check_stored<engine::Table>(
       every_table_setting(),
       R"({"deletion_protection":{"BOOL":true},"disassociation_allowed":{"BOOL":true},)"
@@ -189,7 +189,7 @@ TEST_CASE("an index that is recreated under its name starts with default setting
           "OnDemandThroughput"));
 }
 
-// Written by an earlier version, whose engine stored the settings as members of the descriptions.
+// An earlier version wrote this data. Its engine stored the settings as members of the descriptions.
 constexpr std::string_view old_stream =
     R"({"account":{"S":"000000000000"},"created":{"N":"1700000000384"},"id":{"N":"1"},)"
     R"("keys":{"M":{"partition":{"L":[{"M":{"name":{"S":"a"},"type":{"N":"0"}}}]},"sort":{"L":[]}}},)"
@@ -260,7 +260,7 @@ const std::string described =
     R"("GlobalTableSettingsReplicationMode":"ENABLED","DeletionProtectionEnabled":true,)"
     R"("WarmThroughput":{"ReadUnitsPerSecond":14000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"}}})";
 
-TEST_CASE("a data directory that stores settings in the old format opens with all of them") {
+TEST_CASE("a data directory that stores settings in the old format opens with all of its settings") {
   const Directory directory;
   {
     const auto storage = engine::Storage::open({.directory = directory.path()});

@@ -76,7 +76,7 @@ TEST_CASE("sequence numbers have 21 digits and sort like the engine's numbers") 
   CHECK(sequence_number(99'999'999'999) > sequence_number(9'999'999'999));
 }
 
-TEST_CASE("AT_SEQUENCE_NUMBER starts at the record and AFTER_SEQUENCE_NUMBER at the next one") {
+TEST_CASE("AT_SEQUENCE_NUMBER starts at the given record and AFTER_SEQUENCE_NUMBER at the next one") {
   auto position = parse_sequence_number(sequence_number(41));
   REQUIRE(position);
   CHECK(position->at == 41);
@@ -95,7 +95,7 @@ TEST_CASE("reading at or after a shard's starting sequence number skips no recor
   }
 }
 
-TEST_CASE("only a closed shard has an ending sequence number: that of its last record") {
+TEST_CASE("only a closed shard has an ending sequence number and it is the number of its last record") {
   engine::Shard shard = carts().shards[0];
   CHECK(!ending_sequence_number(shard));
   shard.last_sequence = 9;
@@ -105,7 +105,7 @@ TEST_CASE("only a closed shard has an ending sequence number: that of its last r
 }
 
 TEST_CASE("malformed and impossible sequence numbers do not parse") {
-  const auto last = parse_sequence_number("118446744073709551600");  // the highest
+  const auto last = parse_sequence_number("118446744073709551600");  // the highest possible sequence number
   REQUIRE(last);
   CHECK(sequence_number(last->at) == "118446744073709551600");
   CHECK(!parse_sequence_number("118446744073709551601"));  // the next record could not have a number
@@ -114,7 +114,7 @@ TEST_CASE("malformed and impossible sequence numbers do not parse") {
   CHECK(!parse_sequence_number("sdfsafglldfngjdafnasdflgnaldklkafdsgklna"));
   CHECK(!parse_sequence_number("-00000000000000004200"));
   CHECK(!parse_sequence_number("000000000000000000000"));
-  CHECK(!parse_sequence_number("100000000000000000000"));     // below the first
+  CHECK(!parse_sequence_number("100000000000000000000"));     // below the first sequence number
   CHECK(!parse_sequence_number("200000000000000004200"));     // never assigned
   CHECK(!parse_sequence_number("1000000000000000042001"));    // 22 digits
   CHECK(!parse_sequence_number("199999999999999999999"));     // past 64 bits

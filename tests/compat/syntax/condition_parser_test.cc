@@ -109,7 +109,7 @@ TEST_CASE("a syntax error is reported before all other errors") {
       "Syntax error; ");
 }
 
-TEST_CASE("an empty expression and one of more than 4 KB are rejected unparsed") {
+TEST_CASE("an empty expression and an expression of more than 4 KB are rejected without being parsed") {
   check_all({{"", "The expression can not be empty;"}, {" \t", "The expression can not be empty;"}});
   const std::string name(4090, 'x');
   CHECK(condition_error(name + "x = :n").empty());
@@ -157,7 +157,7 @@ TEST_CASE("reserved words and paths that are too deep or have invalid indexes ar
         "The document path has too many nesting levels; nesting levels: 33"}});
 }
 
-TEST_CASE("the first invalid comparison is reported and its undefined placeholders come first") {
+TEST_CASE("the first invalid comparison is reported and an undefined placeholder in it takes precedence") {
   check_all({{"attribute_exists(#Pictures.RearView, :a) and a=a", "#Pictures"},
              {"begins_with(Pictures.#RearView)", "#RearView"},
              {"(#P between :lo and :hi) and (#PC in (:cat1, :cat2))", "#P"},
@@ -189,7 +189,7 @@ TEST_CASE("an operand cannot be compared with itself") {
             "operator: ");
 }
 
-TEST_CASE("a condition rejects operands whose known type does not fit") {
+TEST_CASE("a condition rejects an operand whose known type does not fit its operator or function") {
   check_all({{"attribute_type(a, size(a)) and a=a and a=:s", "attribute_type, operand type: N"},
              {"attribute_type(a, :b)", "attribute_type, operand type: B"},
              {"attribute_type(a, :bool)", "attribute_type, operand type: BOOL"},

@@ -51,7 +51,7 @@ TEST_CASE("placeholders are checked before any expression is parsed") {
   }
 }
 
-TEST_CASE("expressions report errors in the frame of their placeholders") {
+TEST_CASE("an expression's errors begin with the same text as the errors of its placeholders") {
   const char* const bad_value = R"({"ExpressionAttributeValues":{":b":{"N":"b"}}})";
   const std::string number = "The parameter cannot be converted to a numeric value: b";
   const std::string envelope = "1 validation error detected: ";
@@ -91,7 +91,7 @@ TEST_CASE("an error lists unused names and values in the order of the request") 
   CHECK(substitutions->check_all_used());
 }
 
-TEST_CASE("the last of two definitions of a placeholder counts") {
+TEST_CASE("the last of two definitions of the same placeholder counts") {
   auto substitutions = read(R"({"ExpressionAttributeNames":{"#a":"first","#a":"last"}})");
   REQUIRE(substitutions);
   CHECK(*substitutions->name("#a") == "last");

@@ -47,7 +47,7 @@ struct SlowChanges {
   }
 };
 
-// Waits as a client's waiter does.
+// Polls DescribeTable until the change ends, as an SDK's waiter does.
 void wait_until_settled(TestEmulator& emulator) {
   while (true) {
     const auto answer = emulator.execute("DescribeTable", carts.dump());
@@ -56,7 +56,7 @@ void wait_until_settled(TestEmulator& emulator) {
   }
 }
 
-TEST_CASE("without a delay a table is ACTIVE or gone at once") {
+TEST_CASE("without a delay a table is ACTIVE or deleted immediately") {
   TestEmulator emulator;
   CHECK(emulator.ok("CreateTable", create_carts())["TableDescription"]["TableStatus"] == "CREATING");
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "ACTIVE");
@@ -95,7 +95,7 @@ TEST_CASE("a CREATING table is described and listed but cannot be used or change
   CHECK(emulator.refused("DescribeTable", carts) == "Requested resource not found: Table: carts not found");
 }
 
-TEST_CASE("changes of a table end after the delay") {
+TEST_CASE("changes of a table end after the configured delay") {
   TestEmulator emulator(20ms);
   emulator.ok("CreateTable", create_carts());
   wait_until_settled(emulator);
@@ -198,7 +198,7 @@ TEST_CASE("a new index is backfilled while its table is already ACTIVE again") {
   }
 }
 
-TEST_CASE("a backfill goes on during other changes and blocks the addition of another index") {
+TEST_CASE("a backfill continues during other changes and blocks the addition of another index") {
   SlowChanges slow;
   TestEmulator& emulator = slow.emulator;
   auto& now = slow.now;
@@ -259,7 +259,7 @@ TEST_CASE("a DELETING table is listed and described and still occupies its name"
         in_use);
 }
 
-TEST_CASE("settle_all ends the changes of one account only") {
+TEST_CASE("settle_all ends only the changes of one account") {
   compat::TableChanges changes(for_ever);
   const auto carts_of = [&](const std::string& account) {
     auto table = std::make_shared<engine::Table>();

@@ -1,4 +1,5 @@
-// How records reach functions: batches, retries, splits, partial failures, windows, destinations, restarts.
+// Tests delivery to functions: batches, retries, splits, partial failures, windows,
+// destinations and restarts.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -171,14 +172,14 @@ TEST_CASE("every form of function failure leads to a retry") {
     CHECK(world.delivered("f") == "a a");
   }
   TriggerWorld world;
-  world.function("f", nullptr);  // nothing listens there
+  world.function("f", nullptr);  // no server listens at its URL
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":1)");
   world.put("carts", "a");
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "a a");
 }
 
-TEST_CASE("a function is called once if there are no retries") {
+TEST_CASE("a function is called only once if its mapping allows no retries") {
   TriggerWorld world;
   world.function("f", fail);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");
@@ -203,7 +204,7 @@ TEST_CASE("a failing batch is split down to the bad record without using up retr
   CHECK(world.calls("failed")[0]["requestContext"]["approximateInvokeCount"] == 4);
 }
 
-TEST_CASE("after a report of failures the batch is sent again from the lowest failed record") {
+TEST_CASE("a batch whose function reports failed records is sent again from the lowest failed record") {
   TriggerWorld world;
   std::atomic<int> calls{0};
   world.function("f", [&](const json& event) {
@@ -221,8 +222,9 @@ TEST_CASE("after a report of failures the batch is sent again from the lowest fa
 }
 
 // As observed on Lambda: with three retries, a record that fails at the end of a batch is tried five times.
-// The first call includes the records before it. Then the record is tried alone, once and three times more.
-TEST_CASE("a report that the first records are done uses up no retry and restarts the count") {
+// The first call includes the records before that record. Then the record is tried alone, once and three
+// times more.
+TEST_CASE("a report that the first records succeeded uses up no retry and restarts the retry count") {
   TriggerWorld world;
   world.function("f", [](const json& event) {
     const json& last = event["Records"].back();
@@ -243,7 +245,7 @@ TEST_CASE("a report that the first records are done uses up no retry and restart
         json::parse(R"({"statusCode":200,"executedVersion":"$LATEST","functionError":null})"));
 }
 
-TEST_CASE("a failed batch contains its records if the destination is a bucket") {
+TEST_CASE("the message about a failed batch contains its records if the destination is a bucket") {
   TriggerWorld world;
   world.function("f", fail);
   world.endpoint("failed", succeed);
@@ -261,7 +263,7 @@ TEST_CASE("a failed batch contains its records if the destination is a bucket") 
   CHECK(!world.calls("failed")[0].contains("payload"));
 }
 
-TEST_CASE("reports without failures are success and invalid reports fail the batch") {
+TEST_CASE("a report without failures counts as success and an invalid report fails the batch") {
   const auto sizes_for = [](const std::string& body, const std::string& types) {
     TriggerWorld world;
     world.function("f", [&](const json&) { return Answer{.body = body}; });
@@ -468,7 +470,7 @@ TEST_CASE("a disabled mapping continues where it stopped when it is enabled") {
         world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, json{{"Enabled", enabled}}.dump());
     return json::parse(answer.substr(4));
   };
-  CHECK(result_of(enable(false)) == "OK");  // the last result, as recorded on AWS
+  CHECK(result_of(enable(false)) == "OK");  // as recorded on AWS, this is the last result
   CHECK(world.mapping(uuid)["State"] == "Disabled");
   CHECK(result_of(world.mapping(uuid)) == "OK");
   world.put("carts", "b");
@@ -595,7 +597,7 @@ TEST_CASE("changing the number of lanes and restarting delivers no record twice"
   }
 }
 
-TEST_CASE("records that only some lanes delivered are not repeated after a change of lanes") {
+TEST_CASE("records that only some lanes have passed are not delivered again after a change of lanes") {
   TriggerWorld world;
   std::mutex mutex;
   std::multiset<std::string> taken;
@@ -631,7 +633,7 @@ TEST_CASE("the stored positions of a shard determine where its lanes begin") {
   const auto at = [](std::uint32_t lane, std::uint32_t lanes, engine::Sequence next, bool done = false) {
     return StoredPosition{{0, lane, lanes}, {next, done, std::nullopt}};
   };
-  // One lane at 100, then two at 500 and 450.
+  // One lane stopped at 100. Later, two lanes stopped at 500 and 450.
   const std::vector<StoredPosition> stored = {at(0, 1, 100), at(0, 2, 500), at(1, 2, 450)};
   const auto one = shard_start(stored, 1, false);
   CHECK(one.lanes[0].next == 450);
@@ -643,7 +645,8 @@ TEST_CASE("the stored positions of a shard determine where its lanes begin") {
   const auto three = shard_start(stored, 3, false);
   for (const auto& lane : three.lanes) CHECK(lane.next == 450);
   CHECK(three.others.size() == 1);
-  // One of two lanes has no stored position: it is at the beginning, whatever the other lane's position is.
+  // One of two lanes has no stored position, so it begins at the start of the shard, whatever the other
+  // lane's position is.
   CHECK(shard_start({at(1, 2, 7)}, 1, false).lanes[0].next == 0);
   // A stored end counts only while the shard is closed.
   CHECK(shard_start({at(0, 1, 9, true)}, 2, true).done);
@@ -651,7 +654,7 @@ TEST_CASE("the stored positions of a shard determine where its lanes begin") {
   CHECK_FALSE(shard_start({at(0, 1, 9, true)}, 1, false).lanes[0].done);
 }
 
-TEST_CASE("a window that is open at shutdown continues with its state") {
+TEST_CASE("a tumbling window that is open at shutdown continues with its state") {
   Directory directory;
   {
     TriggerWorld world(directory.path());

@@ -1,4 +1,4 @@
-// Lambda's REST API: requests and their complete responses. The tests replace UUIDs and ARNs with names.
+// Tests Lambda's REST API with requests and complete responses. The tests replace UUIDs and ARNs with names.
 #include <catch2/catch.hpp>
 
 #include "tests/support/engine_world.h"
@@ -28,7 +28,7 @@ std::string creation(const std::string& arn, const std::string& function, const 
 
 }  // namespace
 
-TEST_CASE("mappings are limited and deleting one makes room for another") {
+TEST_CASE("the number of mappings is limited and deleting a mapping makes room for another") {
   TriggerWorld world({}, {}, 2);
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -278,7 +278,7 @@ TEST_CASE("a function can be named in every form that Lambda accepts") {
   }
 }
 
-TEST_CASE("a list of mappings covers one region and supports filters and pages") {
+TEST_CASE("ListEventSourceMappings lists the mappings of one region and supports filters and pages") {
   TriggerWorld world;
   const std::string a = world.create_table("first"), b = world.create_table("second");
   for (const char* function : {"f", "g"}) {

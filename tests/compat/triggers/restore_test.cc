@@ -40,7 +40,7 @@ TEST_CASE("records written after a restore that undoes a split or a roll are del
       world.put("carts", "c");
       CHECK(world.settle().empty());
       CHECK(world.delivered("f") == "a b c");
-      // New shards with the same numbers. No positions are stored in them.
+      // The new shards have the same numbers as the undone ones. No positions are stored for the new shards.
       reshard_one(world, 0, how);
       world.put("carts", "d");
       CHECK(world.settle().empty());

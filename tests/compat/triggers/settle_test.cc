@@ -88,7 +88,7 @@ TEST_CASE("a settle reports batches that were given up before it began") {
 TEST_CASE("a settle uses up limited retries without waiting between them") {
   TriggerWorld world;
   world.function("f", raise_error);
-  world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":12)");  // 36 s of waits
+  world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":12)");  // the waits would take 36 s
   world.put("carts", "a");
   const json answer = settle(world);
   CHECK(answer["unfinished"] == json::array());
@@ -148,7 +148,7 @@ TEST_CASE("a settle retries a failing function at once and detects that it works
   CHECK_FALSE(world.control("GET /_mayfly/triggers")["triggers"][0].contains("retrying"));
 }
 
-TEST_CASE("a settle waits for all lanes except a failing one") {
+TEST_CASE("a settle waits for all lanes except a lane that keeps failing") {
   TriggerWorld world;
   std::atomic<bool> others_done = false;
   world.function("f", [&](const json& event) {
@@ -263,7 +263,7 @@ TEST_CASE("a final call of a window is given up when it keeps failing") {
   CHECK(answer["given_up"][0]["records"] == json::array());
 }
 
-TEST_CASE("concurrent settles report the same batches and a later one does not repeat them") {
+TEST_CASE("concurrent settles report the same batches and a later settle does not repeat them") {
   TriggerWorld world;
   std::atomic<bool> answers = true;
   world.function("f", [&](const json& event) {
@@ -275,10 +275,10 @@ TEST_CASE("concurrent settles report the same batches and a later one does not r
   world.map(arn, "f", R"("MaximumRetryAttempts":0)");
   world.map(arn, "again");
   world.put("carts", "a");
-  for (int i = 0; i < 10; ++i) settle(world);  // now the next retry would be 10 s away
+  for (int i = 0; i < 10; ++i) settle(world);  // after this, the next retry is 10 s away
   answers = false;
   world.put("carts", "b");
-  const auto begin_settle = [&] {  // each calls the failing function once more
+  const auto begin_settle = [&] {  // each settle calls the failing function once more
     const auto calls = world.calls("again").size();
     auto answer = std::async(std::launch::async, [&] { return settle(world); });
     while (world.calls("again").size() == calls) std::this_thread::yield();
@@ -292,12 +292,12 @@ TEST_CASE("concurrent settles report the same batches and a later one does not r
   CHECK(settle(world)["given_up"] == json::array());
 }
 
-TEST_CASE("a canceled settle leaves its given-up batches to the next one") {
+TEST_CASE("a canceled settle leaves its given-up batches to the next settle") {
   TriggerWorld world;
   world.function("f", raise_error);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");
   world.put("carts", "a");
-  CHECK(world.settle().empty());  // reports it
+  CHECK(world.settle().empty());  // reports the batch with "a"
   world.put("carts", "b");
   while (world.control("GET /_mayfly/triggers")["triggers"][0]["given_up"] != 2) std::this_thread::yield();
   std::stop_source stop;

@@ -46,7 +46,7 @@ std::string record_id(const json& record) { return record["dynamodb"]["Keys"]["i
 TEST_CASE("a mapping holds nothing for open or closed shards without records", "[triggers][shards]") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
-  for (int time = 0; time < 6; ++time) reshard(world, Resharding::split);  // 64 open shards, 63 closed
+  for (int time = 0; time < 6; ++time) reshard(world, Resharding::split);  // 64 open and 63 closed shards
   std::vector<std::string> uuids;
   for (const char* const name : {"f", "g", "h"}) {
     world.function(name);
@@ -54,13 +54,14 @@ TEST_CASE("a mapping holds nothing for open or closed shards without records", "
   }
   CHECK(world.settle().empty());
   CHECK(load(world).lanes == 0);
-  CHECK(positions(world) == 3);  // each mapping's start
+  CHECK(positions(world) == 3);  // only the position where each mapping starts
 
   world.put("carts", "a");
   reshard(world, Resharding::roll);
   CHECK(world.settle().empty());
   for (const char* const name : {"f", "g", "h"}) CHECK(world.delivered(name) == "a");
-  // The settle woke lanes at the end of a shard that has closed since. They end, and each stores its end.
+  // The settle woke lanes at the end of a shard that has closed since. These lanes end, and each of them
+  // stores the end as its position.
   while (load(world).lanes > 0) std::this_thread::yield();
   CHECK(positions(world) == 3 + 3 * 2);
 
@@ -166,11 +167,12 @@ TEST_CASE("a mapping that starts at LATEST receives no earlier records", "[trigg
     world.put("carts", "b");
     CHECK(world.settle().empty());
     std::string ids = world.delivered("f");
-    CHECK((ids == "a b" || ids == "b a"));  // in two shards, or in one and its child
+    CHECK((ids == "a b" || ids == "b a"));  // the records are in two shards, or in a shard and its child
   }
 }
 
-TEST_CASE("positions that an earlier version stored without a start remain valid", "[triggers][shards]") {
+TEST_CASE("positions that an earlier version stored without a mapping's starting position remain valid",
+          "[triggers][shards]") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -270,7 +272,7 @@ TEST_CASE("a mapping that starts at TRIM_HORIZON receives all records that are n
   CHECK(world.delivered("f") == "a a");
 }
 
-TEST_CASE("a mapping misses no record while shards split and other mappings come and go",
+TEST_CASE("a mapping misses no record while shards split and other mappings are created and deleted",
           "[triggers][shards]") {
   TriggerWorld world;
   std::mutex mutex;
@@ -343,8 +345,8 @@ TEST_CASE("a shard tree finds the nearest ancestor that ever had a record", "[tr
     stream.shards.push_back(shard);
   };
   add(4, 1, 1, 9);    // its parent was dropped
-  add(5, 4, 10, 9);   // had no record
-  add(6, 5, 10, 9);   // likewise
+  add(5, 4, 10, 9);   // this shard had no record
+  add(6, 5, 10, 9);   // this shard also had no record
   add(8, 6, 10, 12);  // number 7 was dropped
   add(9, 6, 10, {});
   add(10, 8, 13, {});

@@ -153,7 +153,7 @@ TEST_CASE("the first of several invalid attributes in the request is reported") 
   CHECK(message(R"({"z":{"M":{"b":)" + set + R"(,"a":)" + number + R"(}},"a":{"S":"x"}})") == empty_set);
   CHECK(message(R"({"z":{"L":[{"M":{"b":)" + number + R"(,"a":)" + set + R"(}}]},"a":)" + set + "}") ==
         no_number);
-  // This holds even if a later member of the same name is valid.
+  // The attribute is reported even if a later member of the same name is valid.
   CHECK(message(R"({"b":)" + number + R"(,"b":{"S":"x"},"a":)" + set + "}") == no_number);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("base64 is accepted only with correct padding and without other charac
   }
 }
 
-TEST_CASE("an item is printed alike from its stored bytes and from its decoded form") {
+TEST_CASE("an item is printed the same from its stored bytes and from its decoded form") {
   const auto document = json::parse(
       R"({"z":{"S":"é\n"},"a":{"N":"0"},"a":{"N":"1e20"},"b":{"B":"AAEC"},"t":{"BOOL":true},"f":{"BOOL":false},)"
       R"("n":{"NULL":true},"ss":{"SS":["y","x"]},"ns":{"NS":["-1","-2"]},"bs":{"BS":["Yg==","YQ=="]},)"

@@ -8,7 +8,7 @@ namespace mayfly::testing {
 
 using namespace compat;
 
-TEST_CASE("error bodies are spelled as the service spells them") {
+TEST_CASE("error bodies have the same spelling as in DynamoDB's responses") {
   CHECK(error_body(error::validation("a \"b\"").error) ==
         R"({"__type":"com.amazon.coral.validate#ValidationException","message":"a \"b\""})");
   CHECK(error_body(error::serialization("Unexpected field type").error) ==
@@ -39,7 +39,7 @@ TEST_CASE("an error's kind determines its HTTP status and its names") {
         R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"x"})");
 }
 
-TEST_CASE("batches and transactions have short names for errors") {
+TEST_CASE("batches and transactions use short names for errors") {
   using Kind = Error::Kind;
   CHECK(error_code(Kind::conditional_check_failed) == "ConditionalCheckFailed");
   CHECK(error_code(Kind::duplicate_item) == "DuplicateItem");

@@ -79,7 +79,7 @@ TEST_CASE("a scalar of the wrong type gets the error of the service's reader") {
   CHECK(types(outer, R"({"Size":2147483648})") == "");
 }
 
-TEST_CASE("a blob is padded base64 without leftover bits") {
+TEST_CASE("a blob must be padded base64 without leftover bits") {
   CHECK(types(outer, R"({"Data":"YWJj"})") == "");
   CHECK(types(outer, R"({"Data":""})") == "");
   CHECK(types(outer, R"({"Data":"YQ=="})") == "");
@@ -227,7 +227,7 @@ TEST_CASE("length and range errors of the new front end use the model's names an
   }
 }
 
-TEST_CASE("errors of a few enums do not name the member") {
+TEST_CASE("the errors of some enum types do not name the member") {
   static constexpr Member members[] = {{"Limit", &shapes::positive_integer},
                                        {"ConditionalOperator", &shapes::conditional_operator}};
   static constexpr Shape shape = structure("Some", members);
@@ -294,14 +294,14 @@ TEST_CASE("a request that lacks a required member gets the old front end's error
                                "constraint: Member must satisfy regular expression pattern"));
 }
 
-TEST_CASE("a request whose arrays and objects nest more than 127 deep is handed over") {
+TEST_CASE("a request whose arrays and objects nest more than 127 deep gets the old front end's errors") {
   CHECK(frame_at_depth(Frame::enveloped, 127) == Frame::enveloped);
   CHECK(frame_at_depth(Frame::enveloped, 128) == Frame::handed_over);
   CHECK(frame_at_depth(Frame::model, 600) == Frame::handed_over);
   CHECK(frame_at_depth(Frame::older, 600) == Frame::older);
 }
 
-TEST_CASE("errors print collections as Java does or as JSON if values have newer wording") {
+TEST_CASE("errors print collections as Java does or as JSON in the newer wording") {
   const char* const request = R"({"Requests":{"a":[{"Count":1,"Name":"b"}]}})";
   CHECK_THAT(constraints(outer, request),
              Catch::Contains("Value '{a=[Inner(name=b, count=1)]}' at 'requests'"));
@@ -325,8 +325,8 @@ TEST_CASE("errors print structures with all members in Java's order and values a
                                      "(?!\\1\\})[0-9a-f]{1,8}\\}, extra=null, note=n\\)\\]' at 'puts' .*"));
 }
 
-TEST_CASE("lengths count UTF-16 units") {
-  // Two characters, three units: long enough for a name.
+TEST_CASE("the length of a string is measured in UTF-16 code units") {
+  // The name has two characters but three units, so it is long enough.
   CHECK(constraints(outer, R"({"TableName":"\uD83D\uDE00a"})") ==
         "1 validation error detected: Value '\xF0\x9F\x98\x80"
         "a' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: "
