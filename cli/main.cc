@@ -52,10 +52,11 @@ void raise_file_limit() {
 // that size has been freed. It also creates up to eight arenas per processor, each of which keeps the memory
 // freed in it.
 //
-// Measured with 128 event streams that do not read, and three changes of 5 MB: by default the process used
-// 127 MB and kept it; with these settings it uses 77 MB, and 38 MB afterwards. Large answers cost less: a
-// Scan page of 1 MB takes 0.7 ms of processor time instead of 1.0.
-// Rejected: a limit of 1 MB for buffers. A BatchGetItem of 2 MB took a fifth more time than by default.
+// Measured with 128 event-stream clients that do not read, and three changes of 5 MB each: by default the
+// process used 127 MB and kept it; with these settings it uses 77 MB, and 38 MB afterwards. Large answers
+// cost less: a Scan page of 1 MB takes 0.7 ms of processor time instead of 1.0.
+// Rejected: a limit of 1 MB for buffers. A BatchGetItem of 2 MB took a fifth longer than with the default
+// limit.
 void return_freed_memory() {
 #if defined(__GLIBC__)
   constexpr int megabyte = 1024 * 1024;
@@ -68,8 +69,8 @@ void return_freed_memory() {
 constexpr std::chrono::milliseconds parent_pause{200};
 
 // Waits for SIGTERM or SIGINT, or until `parent` (0: none) is no longer the parent process. Returns the
-// reason, for the log. Polls, because the kernel's parent-death signal is already sent when the thread that
-// started this process ends.
+// reason, for the log. Polls, because the kernel sends its parent-death signal as soon as the thread that
+// started this process ends, even if the parent process is still running.
 const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
   for (bool begins = true;; begins = false) {
     const bool looks_up = begins || parent != 0;
@@ -77,8 +78,9 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the parent process has exited";
-    // Half of the code mapped by now was needed only to start: parsing options, opening RocksDB. Releasing it
-    // earlier would not help, because the first requests arrive at once and would map it again.
+    // Half of the code that is mapped by now was needed only at startup, for parsing options and opening
+    // RocksDB. Releasing all code earlier would not help, because the first requests arrive at once and would
+    // map pages again.
     if (begins) engine::give_back_code();
   }
 }
@@ -300,7 +302,7 @@ int main(int argc, char** argv) try {
   // A command keeps running when a reader closes its pipe or a client closes its connection
   // (cli/base/output.h).
   signal(SIGPIPE, SIG_IGN);
-  // A write beyond `ulimit -f` fails like one to a full disk, instead of ending the process.
+  // A write beyond `ulimit -f` then fails like a write to a full disk, instead of ending the process.
   signal(SIGXFSZ, SIG_IGN);
   const auto command_line = mayfly::cli::parse_command_line(argc, argv);
   if (command_line.mcp)

@@ -13,7 +13,7 @@ using engine::AttributeValue;
 using engine::Number;
 using engine::Type;
 
-// How many steps of a rule's path have matched on the way from the item's root to the current value.
+// A rule, and how many steps of its path have matched on the way from the item's root to the current value.
 struct Standing {
   std::size_t rule = 0;  // index among the table's rules
   std::size_t step = 0;  // the next step to match
@@ -70,7 +70,8 @@ Standings stepped(const Standings& from, std::span<const Rule* const> rules, con
   return to;
 }
 
-// The first rule in the file whose path ends here, or nullptr.
+// Returns the rule whose path ends at the current value, or nullptr. If several paths end there, returns the
+// rule that comes first in the file.
 const Rule* ending_in(const Standings& standings, std::span<const Rule* const> rules) {
   for (const Standing& one : standings)
     if (one.step == rules[one.rule]->steps.size()) return rules[one.rule];

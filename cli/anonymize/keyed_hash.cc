@@ -64,13 +64,14 @@ engine::Binary KeyedHash::binary(const engine::Binary& value) const {
 Number KeyedHash::number(const Number& value) const {
   const bool is_short = value.is_zero() || value.magnitude() < 18;
   if (const auto whole = value.floor_scaled(0); whole && value.exponent() >= 0 && is_short) {
-    // -1 is permuted as 0, -2 as 1 and so on, so that no negative number becomes zero.
+    // A negative number n is replaced by -p - 1, where p is the permutation of -n - 1. So no negative number
+    // becomes zero.
     if (*whole >= 0)
       return Number(static_cast<std::int64_t>(permuted(*this, static_cast<std::uint64_t>(*whole))));
     return Number(-static_cast<std::int64_t>(permuted(*this, static_cast<std::uint64_t>(-(*whole + 1)))) - 1);
   }
-  // Fractions and longer numbers become whole numbers of 37 digits that begin with 1, so they differ from all
-  // shorter numbers.
+  // Fractions and whole numbers of more than 18 digits become whole numbers of 37 digits that begin with 1,
+  // so they differ from the numbers that replace shorter whole numbers.
   const std::string mixed = bytes("N", value.to_string());
   Number::Wide wide = static_cast<Number::Wide>(number_of(mixed)) << 64 | number_of(mixed.substr(8));
   Number::Wide first = 1;

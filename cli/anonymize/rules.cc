@@ -24,7 +24,7 @@ constexpr std::string_view action_names[] = {"keep", "drop", "hash", "fake", "sh
 constexpr std::int64_t seconds_max = 10'000'000'000;  // about three hundred years
 constexpr std::int64_t number_max = 1'000'000'000'000'000;
 
-// The members of a rule depend on its action, and those of a fake value on its kind.
+// The members that a rule can have depend on its action and, if the action is "fake", also on its kind.
 constexpr Member table{"table"}, path{"path", ValueKind::text, "", Given::always},
     action_member{"action", ValueKind::text, "", Given::always}, after{"after"},
     kind_member{"kind", ValueKind::text, "", Given::always};
@@ -52,8 +52,8 @@ std::string shown(std::string_view text) {
   return "'" + std::string(cut) + (cut.size() < text.size() ? "…'" : "'");
 }
 
-// The parser keeps repeated members, and the last one takes effect. A rule with both keep and drop could let
-// through a value that it was written to remove.
+// Without this check, the last of several members with the same name would take effect. So a rule with the
+// two actions keep and drop could let through a value that the rule was written to remove.
 std::optional<std::string> repeated_member(const Tree& object) {
   std::set<std::string_view> names;
   for (const auto& member : object.items())

@@ -20,7 +20,7 @@ namespace {
 using compat::outbound::Schemes;
 using compat::outbound::Url;
 
-// AWS rejects signatures whose time differs from its own by five minutes.
+// AWS rejects a signature whose time differs from AWS's own time by more than five minutes.
 constexpr engine::Instant skew_to_correct_ms = 4 * 60 * 1000;
 
 bool is_skew(std::string_view name) {

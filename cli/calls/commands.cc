@@ -76,14 +76,14 @@ void print_event(std::string_view data, bool as_json) {
   if (table && record != nullptr) print(change_line(*table, *record));
 }
 
-// Collects the pieces of an event stream into lines and prints the data of each.
+// Joins the pieces of an event stream into lines and prints the data of each event.
 class Tail {
  public:
   explicit Tail(bool as_json) : as_json_(as_json) {}
 
   // Returns false if the output's reader has closed the pipe or an event is too long.
   bool take(std::string_view piece) {
-    // Searches each byte only once, even if an event arrives in many pieces.
+    // Searches each byte for the end of a line only once, even if an event arrives in many pieces.
     std::size_t begin = 0, searched = rest_.size();
     rest_ += piece;
     for (std::size_t end = 0; (end = rest_.find('\n', searched)) != std::string::npos; searched = begin) {

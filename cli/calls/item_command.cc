@@ -112,7 +112,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-// `text` is empty or "ALL", "KEYS_ONLY", or a list of attributes separated by commas.
+// `text` is empty, "ALL", "KEYS_ONLY" or a list of attributes separated by commas.
 Tree projection_of(std::string_view text) {
   if (text.empty() || text == "ALL") return {{"ProjectionType", "ALL"}};
   if (text == "KEYS_ONLY") return {{"ProjectionType", "KEYS_ONLY"}};
@@ -441,8 +441,8 @@ class Pages {
     return line;
   }
 
-  // Prints the key first, then the other attributes by name. The headings are printed once, and again only
-  // for a page with attributes that have no column yet.
+  // Prints the key first, then the other attributes sorted by name. The headings are printed once, and again
+  // only for a page with attributes that have no column yet.
   void print_table(const Tree& items) {
     std::set<std::string> others;
     bool has_columns = table_.has_value();

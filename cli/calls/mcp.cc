@@ -269,7 +269,7 @@ class Conversation {
                    std::to_string(mcp_waiting_max) + R"("}})");
   }
 
-  // Ends the request with this ID, which then gets no answer.
+  // Ends the request with this ID. The request then gets no answer.
   void cancel(const std::string& id) {
     std::stop_source stop(std::nostopstate);
     {

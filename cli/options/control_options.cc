@@ -120,7 +120,7 @@ constexpr std::string_view key_help = R"(values (1), NAME=VALUE (id=1) or JSON (
 
 // --- commands
 
-// The first words of all two-word commands, with the help of their groups.
+// The first words of all two-word commands, each with the help text of the group that it names.
 constexpr std::pair<std::string_view, const char*> groups[] = {
     {"clock", "Show, freeze, move and reset the account's clock"},
     {"ttl", "Explain, list and force the expiry of items"},
@@ -150,9 +150,10 @@ class Commands {
  private:
   using Body = std::function<Tree(const Given& given)>;
 
-  // The app of a command's first word, "clock"; `words` becomes the second word, "show".
+  // Returns the CLI11 app for the first of two words such as "clock show", and removes that word from
+  // `words`.
   CLI::App& parent_of(std::string_view& words);
-  // Adds a command that makes the call with this body. `words` are like "clock freeze".
+  // Adds a command that makes the call with this body. `words` is the command's name, such as "clock freeze".
   CLI::App& add(std::string_view words, const std::string& help, const ControlCall& call, Body body);
   // Adds a command whose name and options are derived from the call's description.
   void add_described(const ControlCall& call);
@@ -240,7 +241,8 @@ void Commands::add_described(const ControlCall& call) {
   if (call.name == "metrics") command.get_option("--json")->description("Print one JSON object");
 }
 
-// Adds the member's option, or its positional argument if it is in the path or its option has no dashes.
+// Adds an option for the member, or a positional argument if the member is in the path or its `option` has no
+// dashes.
 void Commands::take(CLI::App& command, const Member& member) {
   std::string name(member.option);
   if (name.empty()) {
@@ -352,7 +354,7 @@ void Commands::add_jobs(const ControlCall& call) {
                        [](const Given&) { return Tree::object(); });
   jobs.require_subcommand(0, 1);
   jobs.add_flag("--watch", command_.watch, "Print progress until all jobs have ended");
-  // add() has set another callback, which would run after that of a subcommand.
+  // add() has set another callback, which would run after the callback of a subcommand.
   jobs.callback([command = &command_, &jobs, &call] {
     if (!jobs.get_subcommands().empty()) return;
     command->method = call.method;
@@ -387,13 +389,13 @@ void Commands::add_faults_set(const ControlCall& call) {
   for (const Member& member : rule_members) {
     if (member.kind != Kind::flag) {
       take(set, member);
-    } else {  // false differs from a missing member
+    } else {  // "false" is not the same as a missing member
       set.add_option(std::string(member.option), given_->texts[member.name], std::string(member.about))
           ->check(one_of({"true", "false"}))
           ->type_name("BOOL");
     }
   }
-  set.get_option("FAULT")->required(false);  // instead of --rule
+  set.get_option("FAULT")->required(false);  // not required if --rule is given
   set.add_option("--rule", given_->rules,
                  R"(Whole rule, such as '{"fault":"latency","milliseconds":200}'; can be repeated)")
       ->check(check_rule)

@@ -20,7 +20,7 @@ void walk(const std::string& path, const CLI::App& app, const Visit& visit) {
 }
 
 // Escapes a line of text, including hyphens. A leading dot or apostrophe is escaped because roff would read
-// it as a request.
+// such a line as a request.
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

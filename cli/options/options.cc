@@ -564,7 +564,7 @@ CommandLine parse_as_dynamodb_local(const DynamoDbLocal& local) {
     return {.exit_code = usage_error};
   }
   std::vector<std::string> words = local.serve;
-  words.insert(words.begin(), "mayfly");  // not java, or the arguments would be translated again
+  words.insert(words.begin(), "mayfly");  // with "java", the arguments would be translated again
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   CommandLine parsed = parse_command_line(static_cast<int>(pointers.size()), pointers.data());
@@ -605,7 +605,7 @@ CommandLine parse_command_line(int argc, char** argv) {
 
   CLI::App app("Mayfly: DynamoDB for tests. Items disappear at the instant their TTL passes.", "mayfly");
   app.formatter(help_formatter());
-  app.option_defaults()->group("Options");  // newer versions of CLI11 have another default
+  app.option_defaults()->group("Options");  // newer versions of CLI11 have a different default
   app.set_help_flag("-h,--help", "Print help and exit");
   app.set_version_flag("--version", "mayfly " MAYFLY_VERSION, "Print the version and exit");
   app.require_subcommand(1);

@@ -174,7 +174,7 @@ void read_global_table(const Tree& properties, const SchemaContext& context, Tab
   for (const std::string& region : elsewhere) schema.requests.push_back(replica(schema.table, region));
 }
 
-// SAM's table has one key attribute, and is on-demand unless throughput is given.
+// A SAM SimpleTable has one key attribute, and is on-demand unless throughput is given.
 // https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-resource-simpletable.html
 void read_simple_table(const Tree& properties, TableSchema& schema) {
   const Tree* key = json::member(properties, "PrimaryKey");
@@ -242,8 +242,8 @@ Expected<Tree, std::string> properties_of(const Template::Resource& resource, Te
   return coerced(std::move(properties), "");
 }
 
-// Whether the text contains a variable of the Serverless Framework. Templates that are part of such a
-// framework's configuration can contain variables.
+// Whether the text contains a variable of the Serverless Framework. Templates that are part of that
+// framework's configuration can contain its variables.
 bool has_serverless_variable(std::string_view text) {
   for (const std::string_view begin : {"${self:", "${opt:", "${sls:", "${env:", "${param:", "${file(",
                                        "${ssm:", "${aws:", "${cf:", "${strToBool("})

@@ -47,8 +47,8 @@ std::string problem_with_tags(const Answer& answer) {
 }
 
 // A provisioned table can get replicas only if its write capacity is auto-scaled. AWS accepted this
-// definition, so its table is auto-scaled, but this server does not model auto scaling. So it creates the
-// table on-demand and makes it provisioned after adding the replicas.
+// definition, so the table on AWS is auto-scaled. This server does not model auto scaling, so the table is
+// created on-demand and made provisioned after its replicas have been added.
 bool is_auto_scaled(const std::vector<SchemaRequest>& requests) {
   return json::string_member(requests.front().body, "BillingMode") != "PAY_PER_REQUEST" &&
          std::any_of(requests.begin(), requests.end(),

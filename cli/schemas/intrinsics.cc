@@ -14,7 +14,7 @@ using json::Tree;
 
 // Conditions, parameters and table names may refer to each other in a cycle.
 constexpr std::size_t depth_max = 100;
-// Limits the visited values and copied bytes. Nested functions multiply both.
+// The maximum sum of visited values and copied bytes. Nested functions can multiply these numbers.
 constexpr std::size_t work_max = 4'000'000;
 // CloudFormation's own limit is 500 resources.
 constexpr std::size_t entries_max = 10'000;
@@ -148,7 +148,7 @@ Expected<Template::Loop, std::string> Template::loop(const Tree& written, At at)
   return loop;
 }
 
-// Substitutes ${Board} and &{Board}. The latter keeps only letters and digits of the value.
+// Substitutes ${Board} and &{Board}. For &{Board}, keeps only the letters and digits of the value.
 Template::Text Template::with_variables(const std::string& text, At at) {
   CHECK_OK(charge(text.size()));
   if (at.variables.empty()) return text;
@@ -412,7 +412,8 @@ Template::Resolved Template::attribute(const Tree& argument, At at) {
   return unknown(name, name + " is not known here", at);
 }
 
-// `argument` is "${Stage}-carts", or a list of such text and values for its own names.
+// `argument` is a text such as "${Stage}-carts", or a list of such a text and a map of values for names in
+// the text.
 Template::Resolved Template::substituted(const Tree& argument, At at) {
   const bool has_values = argument.is_array();
   if (has_values && (argument.size() != 2 || !argument[1].is_object())) return misused("Fn::Sub");

@@ -19,7 +19,7 @@ std::optional<std::string> text_member(const Tree& values, const char* name) {
   return text && !text->empty() ? std::optional<std::string>(*text) : std::nullopt;
 }
 
-// A block that may occur once is a list with one element.
+// A block that can occur only once is written as a list with one element.
 const Tree* block(const Tree& values, const char* name) {
   const Tree* list = json::member(values, name);
   return list != nullptr && list->is_array() && !list->empty() ? &(*list)[0] : nullptr;

@@ -42,7 +42,8 @@ Expected<engine::Instant, std::string> GuardedHostClock::now() {
     return Unexpected{"this machine's clock and the endpoint's differ by " +
                       std::to_string((bounds->most < 0 ? -bounds->most : bounds->least) / 1000) +
                       " s or more (limit --clock-skew-max). Nothing is deleted until they agree"};
-  // If the host's clock is certainly ahead, uses the latest time that cannot be later than the endpoint's.
+  // If the host's clock is certainly ahead, returns the latest time that cannot be later than the time of the
+  // endpoint's clock.
   return bounds->most < 0 ? now + bounds->least : now;
 }
 

@@ -52,7 +52,7 @@ class Descriptions {
     const std::string path = directory_.path_of(name);
     TRY(const std::string text, directory_.read_file(name, description_bytes_max));
     bytes_ += text.size();
-    // Estimates the number of values, because each value follows one of these characters.
+    // Estimates the number of values: each value follows one of these characters.
     values_ += static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return c == '[' || c == ',' || c == ':'; }));
     if (bytes_ > descriptions_bytes_max || values_ > descriptions_values_max)

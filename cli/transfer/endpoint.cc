@@ -15,7 +15,7 @@ namespace {
 constexpr int attempts_max = 60;  // about ten minutes
 constexpr int attempts_to_connect_max = 8;
 constexpr int attempts_in_time_max = 2;
-constexpr std::chrono::seconds attempt_time_max{60};  // a batch has megabytes, and the network may be slow
+constexpr std::chrono::seconds attempt_time_max{60};  // a batch can be large and the network slow
 
 // Reads a variable of the process's environment, but ignores configured endpoints.
 std::string variable_of_aws(const char* name) {

@@ -224,8 +224,8 @@ void EndpointSource::name_what_stays(const DescribedTable& table) {
                        ": its Kinesis destinations are not copied, because the copy would send changes to "
                        "them");
 
-  // For a table without replicas, only a separate service, Application Auto Scaling, may know how the table
-  // is scaled.
+  // For a table without replicas, only a separate service, Application Auto Scaling, knows whether and how
+  // the table is scaled.
   const Tree* const billing = json::member(described, "BillingModeSummary");
   if (billing != nullptr && json::string_member(*billing, "BillingMode") == "PAY_PER_REQUEST") return;
   const Tree scaling = ask_if_known("DescribeTableReplicaAutoScaling", by_name, table.name,
