@@ -43,7 +43,7 @@ class Backups::Expiry final : public engine::Task {
     }
     agenda_.add(std::string(account));
   }
-  // Call when the account's clock has moved. Returns false if nothing of the account expires.
+  // Call when the account's clock has moved. Returns false if the account has nothing that can expire.
   bool time_moved(std::string_view account) {
     {
       const engine::Lock lock(mutex_);
@@ -140,7 +140,7 @@ void Backups::watch_expiry(std::string_view account) {
 void Backups::reconcile(std::string_view account) {
   const engine::Lock lock(mutex_);
   engine::History& history = database_.history();
-  left_over_.erase(std::string(account));  // a restore may have brought back their documents
+  left_over_.erase(std::string(account));  // a restore may have brought back the documents of these backups
   const std::vector<Backup> kept = all(account);
   std::set<engine::PointId> wanted;
   for (const Backup& backup : kept) wanted.insert(backup.point);

@@ -30,7 +30,8 @@ TableChange change_of(std::shared_ptr<const engine::Table> table, const RestoreO
   return change;
 }
 
-// Compares backups without the region, because the region in a request's ARN can differ from the backup's.
+// Compares backups without the region, because the region in a request's ARN can differ from the region of
+// the backup.
 bool same_backup(std::string_view a, std::string_view b) {
   const auto one = parse_backup_arn(a), other = parse_backup_arn(b);
   return one && other && one->table_name == other->table_name && one->id == other->id;

@@ -92,7 +92,7 @@ Tree operation(const ControlCall& call) {
   for (const Member& member : call.query) parameters.push_back(parameter(member, "query"));
   parameters.push_back(reference("parameters/account"));
   parameters.push_back(reference("parameters/region"));
-  // Calls that change something need a content type, and therefore a body, even if it has no members.
+  // Calls that change something need a content type, and therefore a body, even if the body has no members.
   if (call.method != "GET")
     shown["requestBody"] =
         Tree{{"required", true}, {"content", content("application/json", object_of(call.body))}};

@@ -1,4 +1,4 @@
-// POST /_mayfly/await: waits for a change of one item, so that tests need not sleep.
+// POST /_mayfly/await: waits for a change to one item, so that tests need not sleep.
 //
 //   {"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","by":"service","timeout_seconds":5}
 //   -> {"record":{"eventName":"REMOVE",…}}
@@ -125,7 +125,8 @@ void note(Happened& happened, std::string record) {
   happened.add(std::move(record), bytes);
 }
 
-// Returns a sentence about the item's TTL if it can explain the time-out: " Its TTL is …".
+// Returns a sentence about the item's TTL, such as " Its TTL is …", or an empty string if the TTL cannot
+// explain the time-out.
 std::string ttl_sentence(Call& call, const engine::LiveTable& table, const Wanted& wanted) {
   if (wanted.kind.value_or(engine::ChangeRecord::Kind::remove) != engine::ChangeRecord::Kind::remove ||
       wanted.cause == engine::Cause::user)
@@ -140,7 +141,7 @@ std::string ttl_sentence(Call& call, const engine::LiveTable& table, const Wante
   return expects_expiry || !says_little ? " " + explanation.message : std::string();
 }
 
-// Returns the error of a time-out. `item` names the item, as in carts/{"id": "1"}. `why` has further
+// Returns the error for a time-out. `item` names the item, as in carts/{"id": "1"}. `why` has further
 // sentences or is empty.
 Unexpected<Error> time_is_up(const Happened& happened, double seconds, const std::string& item,
                              const std::string& why) {
@@ -162,16 +163,16 @@ Unexpected<Error> time_is_up(const Happened& happened, double seconds, const std
 }
 
 // Reads the item's records in the stream from `since` on. Returns the wanted record if it is among them. Sets
-// `read_to` to the sequence number of the last record of the item that it read. The subscription can report
-// the same records again.
+// `read_to` to the sequence number of the item's last record that this function read. The subscription can
+// report the same records again.
 Result<std::optional<std::string>> look_back(Call& call, const engine::Table& table, const Wanted& wanted,
                                              engine::Instant since, Happened& happened,
                                              engine::Sequence& read_to) {
   engine::Database& database = call.database();
   const auto stream = database.catalog().find_stream(call.scope, table.name, table.stream->label);
   if (!stream) return std::optional<std::string>();
-  // An item's records are in one open shard at a time, and a child's number is higher than its parent's, so
-  // this loop reads the item's records in order.
+  // An item's records are in one open shard at a time, and a child shard has a higher number than its parent,
+  // so this loop reads the item's records in order.
   for (const engine::Shard& shard : stream->shards) {
     for (engine::Sequence from = database.change_log().oldest_sequence(stream->id, shard.number);;) {
       if (call.stop.stop_requested()) return stopped();

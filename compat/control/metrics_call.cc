@@ -198,7 +198,8 @@ std::string labels_of(const engine::LiveTable& table) {
 }
 
 void write_lag(Text& text, const engine::LiveTable& table) {
-  constexpr std::size_t step = 6;  // shows every sixth bucket; each is a quarter wider than the previous one
+  // Shows every sixth bucket. Each bucket is a quarter wider than the previous one.
+  constexpr std::size_t step = 6;
   const engine::ExpiryStats& stats = table.expiry_stats();
   if (stats.deleted() == 0) return;
   const std::string labels = labels_of(table);

@@ -2,9 +2,9 @@
 // (engine/schema/shards.h).
 //
 //   POST {"shard":"shardId-…"}  closes the shard; a split creates two children with half of its partitions
-//                               each, a roll one child with all of them
-//        {}, or no body         the same for each open shard, all at once or none
-// Each returns {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
+//                               each, and a roll creates one child with all of its partitions
+//        {}, or no body         does the same for all open shards, or for none if one cannot be closed
+// Each call returns {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

@@ -13,7 +13,7 @@ namespace {
 using data_files::ExportType;
 using jobs::Step;
 
-// The limits of one step, so that other requests and jobs of the account get their turn.
+// Limits on one step, so that other requests and jobs of the account get their turn between steps.
 constexpr std::uint64_t step_records_max = 1'000;
 constexpr std::uint64_t step_bytes_max = 1024 * 1024;
 constexpr std::uint64_t step_filter_steps_max = 1'000'000;

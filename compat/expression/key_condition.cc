@@ -26,7 +26,7 @@ Unexpected<Error> invalid_operator(std::string_view name) {
 // The operands of one condition: the attribute that it tests, and the values.
 class Operands {
  public:
-  // Adds a value, or the only path of the condition, which must name a whole attribute.
+  // Adds an operand: a value, or the only path of the condition. The path must name a whole attribute.
   Result<void> add(Operand& operand) {
     if (auto* path = std::get_if<Path>(&operand.value)) {
       if (!attribute_.empty()) {

@@ -23,7 +23,7 @@ struct Operator {
   std::size_t values_min;
   std::size_t values_max;
   Takes takes;
-  std::optional<KeyPredicate::Kind> key_kind;  // set if a key condition can use it
+  std::optional<KeyPredicate::Kind> key_kind;  // set if key conditions can use this operator
 };
 using Kind = KeyPredicate::Kind;
 constexpr std::size_t any_number = static_cast<std::size_t>(-1);
@@ -125,7 +125,7 @@ Condition lower(std::string_view attribute, const Operator& used, Values values)
   }
   if (name == "CONTAINS") return {Contains{{std::move(path)}, {std::move(values.front())}}};
   if (name == "NOT_CONTAINS") {
-    // A missing attribute contains nothing, but DynamoDB does not match it here.
+    // A missing attribute contains nothing, but NOT_CONTAINS does not match it in DynamoDB.
     auto exists = std::make_unique<Condition>(Condition{AttributeExists{path}});
     Contains contains{{std::move(path)}, {std::move(values.front())}};
     Not does_not{std::make_unique<Condition>(Condition{std::move(contains)})};

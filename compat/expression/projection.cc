@@ -54,7 +54,8 @@ std::optional<AttributeValue> select_from_list(const engine::List& list, Paths p
   return AttributeValue(std::move(out));
 }
 
-// The parts of a value that the paths name from their element `depth` on, or nullopt if it has none of them.
+// The parts of a value that the paths name from their element `depth` on, or nullopt if the value has none of
+// these parts.
 std::optional<AttributeValue> select(const AttributeValue& value, Paths paths, std::size_t depth) {
   // Paths do not overlap, so a path that ends here is the only one.
   if (paths.front()->elements.size() == depth) return value;

@@ -3,8 +3,8 @@
 //
 // 1. Draft the value of each action. A draft points to the parts of the value, which are in the old item
 //    or in the expression. Types and paths are checked; nothing is copied.
-// 2. Add up the sizes of all drafts. Everything that they write becomes part of the new item, so the
-//    update is rejected as soon as the sum exceeds the maximum item size.
+// 2. Add up the sizes of all drafts. Every drafted value becomes part of the new item, so the update is
+//    rejected as soon as the sum exceeds the maximum item size.
 // 3. Build the values, and change each affected list and map in one pass. Existing elements and attributes
 //    are replaced in place. Then elements beyond the end of a list are appended in the order of their
 //    indexes. Elements are removed last, so that no element's index changes before it is used. The paths of
@@ -373,7 +373,7 @@ Unexpected<Error> update_too_large() {
 
 Result<Item> apply(const Update& update, const Item& old_item, bool item_exists) {
   TRY(std::vector<Change> changes, draft_changes(update, old_item, item_exists));
-  // Sort the changes by path, so that elements are appended in the order of their indexes and changes of the
+  // Sort the changes by path, so that elements are appended in the order of their indexes and changes to the
   // same value are adjacent.
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.path->elements < b.path->elements; });

@@ -33,7 +33,8 @@ std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind)
 Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std::size_t limit,
                         std::optional<std::string_view> next_token) {
   if (next_token) {
-    // Compare tokens instead of looking for the job at which the last page ended, which may no longer exist.
+    // Compare tokens instead of looking for the job at which the last page ended, because that job may no
+    // longer exist.
     const bool is_ours =
         next_token->size() == 2 * token_bytes && next_token->ends_with(engine::hex("        "));
     if (!is_ours) {

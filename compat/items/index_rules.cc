@@ -20,7 +20,8 @@ using engine::Table;
 constexpr std::size_t hash_bytes_max = 2048;
 constexpr std::size_t inline_filter_bytes_max = 10'240;
 
-// AWS's message has the sentence twice, and a space before the second period.
+// In AWS's message, two sentences say that the values are invalid, and the second one has a space before its
+// period.
 constexpr std::string_view invalid_twice =
     "One or more parameter values are not valid. One or more parameter values were invalid . ";
 constexpr std::string_view invalid_once = "One or more parameter values were invalid. ";

@@ -103,7 +103,8 @@ Result<void> apply_index_projection(bool all_attributes, PageRequest& page) {
       return error::validation("One or more parameter values were invalid: Global secondary index " +
                                target.index->name + " does not project " + unprojected.list());
     }
-    page.whole_items = !unprojected.empty();  // a local index fetches them from the table
+    // A read of a local index fetches the missing attributes from the table.
+    page.whole_items = !unprojected.empty();
   }
   return {};
 }

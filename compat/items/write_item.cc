@@ -58,8 +58,8 @@ Result<void> for_each_index_key(const Table& table, const Visit& visit) {
   return {};
 }
 
-// Checks only the attributes that the update touched. A value that does not fit can be older than the index,
-// and other attributes of that item can still be updated.
+// Checks only the attributes that the update touched. A value that does not fit can be older than the index.
+// Other attributes of an item with such a value can still be updated.
 Result<void> check_touched_index_keys(const Table& table, const expression::Update& update,
                                       const Item& item) {
   Item touched;

@@ -129,7 +129,7 @@ std::vector<std::shared_ptr<const Job>> Jobs::adopt(std::string_view account,
       job->ending = cut_off(why);
       job->ended = std::max(database_.accounts().of(account).now(), job->started);
       const engine::Document stored = to_document(*job);
-      // If storing fails, the job still counts as failed, and it is marked again at the next load.
+      // If storing fails, the job still counts as failed, and the next load marks it as failed again.
       engine::attempt([&] { database_.documents().put(stored.name, stored.bytes); }, [](std::string_view) {});
     }
     auto kept = std::make_shared<const Job>(*std::move(job));

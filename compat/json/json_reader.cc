@@ -2,7 +2,7 @@
 // Values point into the text.
 //
 // Requests consist mostly of strings, and most strings are short. The parser examines sixteen bytes at a time
-// to find the first that is not plain.
+// to find the first byte that is not plain.
 //
 // Rejected:
 // - Boost.JSON's parser calls a handler for each event, which takes twice the instructions for the body of a
@@ -37,7 +37,8 @@ constexpr std::array<bool, 256> plain_bytes = [] {
 }();
 bool is_plain(char byte) { return plain_bytes[static_cast<unsigned char>(byte)]; }
 
-// A chunk is sixteen bytes of text, or one machine word of it. It finds which of its bytes are not plain.
+// A Chunk holds sixteen bytes of text, or one machine word. Its function others() tells which of these bytes
+// are not plain.
 #ifdef __SSE2__
 struct Chunk {
   __m128i bytes;
@@ -378,7 +379,8 @@ class Builder {
     return at + 1;
   }
 
-  // Skips at least one non-ASCII character. Returns nullptr for an ASCII byte, here a control character.
+  // Skips at least one non-ASCII character. Returns nullptr for an ASCII byte, which can only be a control
+  // character here, and for invalid UTF-8.
   static At pass_beyond_ascii(At at, At end) {
     if (static_cast<unsigned char>(*at) < 0x80) return nullptr;
     do {

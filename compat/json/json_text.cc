@@ -29,8 +29,8 @@ constexpr std::size_t escape_bytes_max = 6;
 
 constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
 
-// The structs below hold 2 to 64 bytes of a text and tell whether one of them is below 0x20 or is '"' or
-// '\\'.
+// The structs below hold 2 to 64 bytes of a text and tell whether any of these bytes is below 0x20 or is '"'
+// or '\\'.
 struct Two {
   std::uint16_t bytes;
   [[nodiscard]] bool has_escapes() const { return escapes[bytes & 0xff] != 0 || escapes[bytes >> 8] != 0; }
@@ -80,8 +80,9 @@ bool copy_plain(const char* from, char* to) {
   std::memcpy(to, &bytes, sizeof bytes);
   return true;
 }
-// Does the same for a text of sizeof(Bytes) to twice as many bytes: copies its first sizeof(Bytes) bytes and
-// its last ones, which can overlap. If it returns false, the first ones may have been copied.
+// Does the same for a text that has between one and two times sizeof(Bytes) bytes: copies the first and the
+// last sizeof(Bytes) bytes of the text, which can overlap. If this function returns false, the first bytes
+// may have been copied.
 template <class Bytes>
 bool copy_ends(std::string_view text, char* to) {
   const std::size_t last = text.size() - sizeof(Bytes);
@@ -113,7 +114,8 @@ __attribute__((target("avx2"))) std::size_t copy_plain_blocks(std::string_view t
 const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
 #endif
 
-// Copies a text that needs no escapes. If it returns false, a part of the text may have been copied.
+// Copies a text that needs no escapes. If this function returns false, a part of the text may have been
+// copied.
 bool copy_plain_text(std::string_view text, char* to) {
   if (text.size() >= sizeof(Sixteen)) {
     const std::size_t last = text.size() - sizeof(Sixteen);

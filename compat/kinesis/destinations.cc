@@ -23,7 +23,7 @@ constexpr std::string_view kind = "@kinesis-destination";
 // contain them.
 constexpr std::string_view kind_before = "kinesis-destination";
 constexpr std::size_t records_max = 500,
-                      bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis accepts 5 MB
+                      bytes_max = 4 * 1024 * 1024;  // of one PutRecords call; Kinesis accepts 5 MB
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 
 // "@kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
@@ -154,7 +154,7 @@ void Destinations::reload(std::string_view account) {
   for (const engine::Document& stored : database_.documents().list(account, kind)) {
     active = add(stored, by_table) || active;
   }
-  // If no thread can be started, changes wait until a destination is set.
+  // If no thread can be started now, changes wait until the next time that a destination is set.
   if (active) static_cast<void>(listen());
   const engine::Lock lock(waiting_mutex_);
   by_account_.insert_or_assign(std::string(account), std::move(by_table));

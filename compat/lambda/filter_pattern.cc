@@ -404,7 +404,8 @@ class Match {
     return nullptr;
   }
 
-  // Whether `visit` returns true for the value, if it is a scalar, or for a scalar in arrays of any depth.
+  // Whether `visit` returns true for the value if the value is a scalar, or for any scalar in arrays of any
+  // depth if the value is an array.
   template <class Visit>
   bool any_leaf(const json::Value& value, const Visit& visit) {
     if (!work_.step() || value.is(Kind::object)) return false;
@@ -444,7 +445,8 @@ class Match {
     });
   }
 
-  // Collects the value, if it is an object, or the objects in arrays of any depth.
+  // Collects the value if the value is an object, or the objects in arrays of any depth if the value is an
+  // array.
   void collect_objects(const json::Value& value, std::vector<const json::Value*>& out) {
     if (!work_.step()) return;
     if (value.is(Kind::object)) out.push_back(&value);

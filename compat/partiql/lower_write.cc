@@ -109,7 +109,7 @@ Result<void> lower(Update update, const Table& table, bool in_transaction, ItemW
   return {};
 }
 
-// DELETE of a missing item succeeds, whatever its other conditions are.
+// A DELETE of a missing item succeeds, whatever other conditions the statement has.
 Result<void> lower(Delete remove, const Table& table, bool in_transaction, ItemWrite& write) {
   write.kind = ItemWrite::Kind::remove;
   TRY(Conditions rest, lower_key(table, std::move(remove.where), in_transaction, write));

@@ -54,7 +54,7 @@ std::uint64_t starting_place(const engine::Shard& shard) { return place_of(shard
 std::string print_place(std::uint64_t place) { return "1" + decimal(place, sequence_digits); }
 
 std::string print_shard_id(const engine::Stream& stream, engine::ShardNumber shard, engine::Instant created) {
-  // The odd factor scatters the digits and keeps them unique per shard number.
+  // The odd factor scatters the digits, and different shard numbers still get different digits.
   const std::uint32_t digits = stream.name + shard * 0x9e3779b1u;
   std::array<char, 9> hex{};
   std::snprintf(hex.data(), hex.size(), "%08x", digits);

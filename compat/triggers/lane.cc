@@ -22,7 +22,8 @@ constexpr std::size_t invocation_bytes_max = 6 * 1024 * 1024;  // Lambda's limit
 constexpr std::size_t state_bytes_max = 1024 * 1024;           // Lambda's limit on a tumbling window's state
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 constexpr int sends_max = 3;
-// The stored position advances once this many records were discarded. A restart reads later ones again.
+// The stored position advances each time this many records have been discarded. After a restart, the records
+// after the stored position are read again.
 constexpr engine::Sequence discards_max = 10'000;
 
 CallError error_of(const Outcome& outcome) {

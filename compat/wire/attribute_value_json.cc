@@ -82,7 +82,8 @@ std::string printed(const Value& texts) {
 }
 
 // "["a", "b", "b"]" for b, a, b, c. The new front end reads up to the first member that repeats another. The
-// message lists the members before the repeated one, in the order of their bytes, and then the repeated one.
+// message lists the members before this repetition, in the order of their bytes, and then the repeated
+// member.
 std::string printed_to_repeated(Type type, const Value& array) {
   std::map<std::string, std::string_view> before;  // members' texts, by their bytes
   std::string_view repeated;

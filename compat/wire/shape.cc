@@ -448,8 +448,8 @@ void append_java(std::string& out, const Shape& shape, const Value& value) {
   out += '}';
 }
 
-// Appends a value that a message quotes. Where values have the newer wording, arrays and objects are printed
-// as JSON.
+// Appends a value that a message quotes. In frames with the newer wording, arrays and objects are printed as
+// JSON.
 void append_value(std::string& out, const Shape& shape, const Value& value, Frame frame) {
   if (!has_newer_words(frame) || !(value.is(Value::Kind::array) || value.is(Value::Kind::object)))
     return append_java(out, shape, value);

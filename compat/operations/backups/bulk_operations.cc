@@ -93,7 +93,7 @@ constexpr Shape list_shape = structure("ListBulkOperationsInput", list_members);
 // --- requests
 
 // The request as DescribeBulkOperation shows it: as sent, plus the defaults of missing members. Two requests
-// are equal if these texts are.
+// are equal if these texts are equal.
 std::string stored(const json::Value& request, const std::string& account) {
   std::string text;
   json::Writer out(text);
@@ -168,8 +168,8 @@ Result<void> check_target(const Context& context, const engine::LiveTable& table
   const std::string& own_name = description->name;
   const auto change = context.table_changes.find(context.scope, own_name);
   if (change && change->status != TableStatus::updating) CHECK_OK(check_settled(context, own_name));
-  // From AWS's guide, "Bulk put items": the table can neither be a global table nor be turning into one or
-  // back.
+  // From AWS's guide, "Bulk put items": the table must not be a global table, and must not be in the process
+  // of becoming a global table or of ceasing to be one.
   if (!description->replicas.empty())
     return error::validation("Bulk put items does not support global tables: " + own_name);
   if (change && change->global) CHECK_OK(check_settled(context, own_name));
@@ -286,8 +286,8 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
     return true;
   };
   auto work = std::make_unique<imports::BulkPut>(context, table, std::move(options));
-  // Checked again while the table cannot change: of a bulk put and a new replica at the same time, one must
-  // fail.
+  // Check the table again while it cannot change: if a bulk put and the creation of a replica start at the
+  // same time, one of the two must fail.
   const auto start_held = [&]() -> Result<std::shared_ptr<const Job>> {
     CHECK_OK(check_target(context, *table));
     return context.jobs.start(job, std::move(work), decide);

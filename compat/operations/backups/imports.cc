@@ -158,8 +158,9 @@ std::string log_group_arn(const engine::Scope& scope) {
   return "arn:aws:logs:" + scope.region + ":" + scope.account + ":log-group:/aws-dynamodb/imports:*";
 }
 
-// 0 until the import is over. ScyllaDB's tests measured that AWS counts like this, and that it rejects
-// imports without a ClientToken (test/alternator/test_import.py, September 2026).
+// Writes a counter, which is 0 until the import is over. ScyllaDB's tests found that AWS's counters behave
+// like this and that AWS rejects imports without a ClientToken (test/alternator/test_import.py, September
+// 2026).
 void write_counter(json::Writer& out, const Job& job, std::string_view name) {
   out.key(name);
   out.integer(job.over() ? job.count(name) : 0);

@@ -1,7 +1,7 @@
 // RestoreTableFromBackup, RestoreTableToPointInTime.
 //
 // Rules: responses recorded on AWS in October 2026. For a point in time, AWS checks the request's shape, then
-// whether recovery is on, then the time, then the target's name. It is not known at which stage it checks
+// whether recovery is on, then the time, then the target's name. It is not known at which stage AWS checks
 // overrides.
 #include <algorithm>
 

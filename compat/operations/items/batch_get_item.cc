@@ -140,7 +140,7 @@ Result<double> read_table(const Context& context, TableReads& reads, std::size_t
                           : std::nullopt;
     const std::size_t bytes = item ? item->size() : 0;
     if (bytes_left == 0 || bytes > bytes_left) {
-      bytes_left = 0;  // the remaining keys are unprocessed as well, as the response's order suggests
+      bytes_left = 0;  // no later key is read, as the order of AWS's responses suggests
       reads.unprocessed.push_back(i);
       continue;
     }

@@ -97,8 +97,8 @@ Result<std::vector<TableWrites>> read_request(const json::Value& request, Frame 
   return tables;
 }
 
-// In a batch, the error for a key of the wrong type or without an attribute is always that it does not match
-// the schema, even for items.
+// In a batch, the error for a key that has a wrong type or lacks an attribute always says that the key does
+// not match the schema, even if the key is part of an item to put.
 Result<std::string> checked_key(const engine::Table& table, ItemWrite& write) {
   auto key = write_key(table, write);
   if (!key && key.error().about == Error::About::key_schema) {

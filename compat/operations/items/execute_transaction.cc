@@ -67,8 +67,8 @@ Result<std::vector<partiql::Statement>> parse(std::span<const json::Value> reque
   return parsed;
 }
 
-// A missing table becomes nullptr and a cancellation reason. The reason counts only if no statement rejects
-// the request.
+// For a missing table, the result has a nullptr and `reasons` gets a cancellation reason. The reason counts
+// only if no statement rejects the request.
 Tables find_tables(const Context& context, const std::vector<partiql::Statement>& parsed,
                    CancellationReasons& reasons) {
   Tables tables;

@@ -85,8 +85,9 @@ std::optional<PathEquality> path_equality(const expression::Comparison& comparis
   return std::nullopt;
 }
 
-// Collects the equalities of a condition, which can only consist of attributes equal to values, joined by
-// AND. Measured: there is one message for other comparators, and one for everything else.
+// Collects the equalities of a condition. The condition must consist of comparisons "attribute = value" that
+// are joined by AND. As measured on AWS, there is one message for other comparators, and another message for
+// everything else.
 Result<void> read_equalities(const expression::Condition& condition, std::vector<PathEquality>& equalities) {
   if (const auto* both = std::get_if<expression::And>(&condition.node)) {
     CHECK_OK(read_equalities(*both->left, equalities));

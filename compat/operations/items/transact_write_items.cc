@@ -139,7 +139,8 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
   }
   for (ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write));
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    // An action breaks these rules independently of the others, so only this action gets a reason.
+    // These rules apply to each action separately, so only the action that breaks one gets a cancellation
+    // reason.
     auto checked = check_write(*writes[i].table->description(), writes[i]);
     if (!checked) return canceled_by(i, writes.size(), std::move(checked).error());
   }

@@ -38,8 +38,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));
   CHECK_OK(check_write(*write.table->description(), write));
-  // Checked before the condition. For AttributeUpdates, and for updates in transactions and PartiQL, only the
-  // size of the resulting item counts.
+  // This check precedes the check of the condition. For AttributeUpdates, and for updates in transactions and
+  // PartiQL, only the size of the resulting item counts.
   if (!write.update.legacy && expression::charge_of(write.update) > engine::item_bytes_max) {
     return expression::update_too_large();
   }

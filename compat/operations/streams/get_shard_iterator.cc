@@ -4,8 +4,9 @@
 //  "ShardIteratorType":"TRIM_HORIZON"} ->
 // {"ShardIterator":"arn:…|1|000000000000…"}
 //
-// AT_TIMESTAMP starts at the first record created at or after its Timestamp, in seconds with milliseconds.
-// AWS's messages for a Timestamp that is missing, not allowed or in the future are not known.
+// AT_TIMESTAMP starts at the first record created at or after the request's Timestamp, which is in seconds
+// and can have a fraction in milliseconds. AWS's messages for a Timestamp that is missing, not allowed or in
+// the future are not known.
 #include "compat/operations/operations.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/lookup.h"
@@ -49,8 +50,8 @@ Result<engine::Instant> instant_of(const Context& context, const json::Value& ti
   return *instant;
 }
 
-// The lowest sequence number such that no record from it on is older than `instant`. Numbers and times
-// increase together.
+// The lowest sequence number such that no record with this number or a higher one is older than `instant`.
+// Numbers and times increase together.
 engine::Sequence first_since(const Context& context, const engine::Stream& stream, const engine::Shard& shard,
                              engine::Instant instant) {
   engine::Sequence first = shard.oldest_sequence,

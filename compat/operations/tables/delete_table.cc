@@ -72,9 +72,9 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(check_deletion(context, *description));
   TableChange deletion{TableStatus::deleting, description};
   deletion.global = global_table_of(context, *description);
-  // Written first, because the counters are dropped with the table.
+  // Write the response first, because the counters that it shows are dropped with the table.
   write_answer(context, deletion, table.get(), out);
-  // Announced before the drop, so that the name is never free in between.
+  // Announce the deletion before dropping the table, so that the name is never free in between.
   context.table_changes.begin(context.scope, deletion);
   if (auto dropped = drop(context, table); !dropped) {
     if (!table->dropped()) context.table_changes.drop(context.scope, name);  // the table was not dropped

@@ -34,7 +34,7 @@ constexpr Shape update_shape = structure("UpdateKinesisStreamingDestinationInput
 constexpr Member describe_members[] = {{"TableName", &shapes::table_name_first, required_first}};
 constexpr Shape describe_shape = structure("DescribeKinesisStreamingDestinationInput", describe_members);
 
-// Returns nullopt if the request does not specify it.
+// Returns whether the request asks for microseconds, or nullopt if the request does not specify a precision.
 std::optional<bool> wants_microseconds(const json::Value& request, std::string_view configuration) {
   const json::Value* wanted = request.member(configuration);
   const auto name = wanted == nullptr ? std::nullopt : string_member(*wanted, precision_name);

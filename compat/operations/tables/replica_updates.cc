@@ -231,7 +231,8 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
   TableChange announced{TableStatus::updating, nullptr};
   announced.global = global_table_of(context, *live->description()).value_or(GlobalTable{});
   announced.global->strong = request.strong;
-  // Checked again while the table cannot change: of two concurrent requests, one must fail.
+  // Check the request again while the table cannot change: if two requests are concurrent, one of them must
+  // fail.
   Result<void> checked;
   const auto after = context.database.tables().update_together(
       live,
@@ -278,7 +279,7 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
 
 // ---------------------------------------------------------------- removal
 
-constexpr int tries_max = 100;  // each after all earlier writes have arrived
+constexpr int tries_max = 100;  // each try first waits until earlier writes have arrived
 
 // Whether a table that is to be dropped has writes in flight to one that stays, and no pause or lag holds
 // them. Such writes only have to be awaited.
@@ -486,8 +487,8 @@ Result<void> drop_replicas(Context& context, const std::shared_ptr<engine::LiveT
                            const std::function<bool(const Table&)>& goes,
                            const std::function<Result<void>()>& check) {
   for (int tries = 0; tries < tries_max; ++tries) {
-    context.database.replication().settle(
-        context.database.accounts().of(context.scope.account));  // writes that they have not sent yet
+    // Delivers writes that the tables to be dropped have not sent yet.
+    context.database.replication().settle(context.database.accounts().of(context.scope.account));
     Result<void> checked;
     bool arrives = false;
     const auto after = context.backups.update_together(live, [&](std::vector<Table>& tables) {

@@ -58,8 +58,8 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   const std::string attribute(*string_member(wanted, "AttributeName"));
   CHECK_OK(check_change(*table->description(), enable, attribute));
   CHECK_OK(check_cooldown(context, *table->description()));
-  // Checked again while the table cannot change: of two concurrent requests, one must fail. Applies to all
-  // regions of a global table.
+  // Check the request again while the table cannot change: if two requests are concurrent, one of them must
+  // fail. The change applies to all regions of a global table.
   Result<void> changed;
   const auto after =
       context.database.tables().update_together(table, [&](std::vector<engine::Table>& tables) {

@@ -43,7 +43,7 @@ constexpr Member last[] = {
 constexpr auto members = with_settings<TableSetting::In::update>(first, last);
 constexpr Shape shape = structure("UpdateTableInput", members);
 
-// The planned changes of a table: edits that are applied in order to copies of its description and settings.
+// The planned changes to a table: edits that are applied in order to copies of its description and settings.
 struct Plan {
   std::vector<TableEdit> edits;                           // in all regions of a global table
   std::vector<TableEdit> regional;                        // in this region only
@@ -346,7 +346,7 @@ Result<void> plan_indexes(const Context& context, const Value& request, const Ta
 
 // ---------------------------------------------------------------- vector indexes
 
-// The vector attribute must not be a key attribute, because those have a type.
+// The vector attribute must not be a key attribute, because a key attribute has a different type.
 Result<void> check_is_no_key(const Table& table, const VectorIndex& index) {
   const auto check = [&](const engine::KeySchema& keys) -> Result<void> {
     const auto named = [&](const engine::KeyAttribute& attribute) {
@@ -512,7 +512,7 @@ void write_answer(const Context& context, const TableChange& announced, const en
   out.end_object();
 }
 
-// As on AWS, errors in the request itself take precedence over a table that is still changing.
+// As on AWS, errors in the request itself take precedence over the error for a table that is still changing.
 Result<void> change_replicas(Context& context, const Value& request, const std::string& name,
                              json::Writer& out) {
   TRY(const auto replicas, read_replica_request(request, context.scope.region));
