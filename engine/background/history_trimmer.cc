@@ -73,8 +73,8 @@ struct HistoryTrimmer::Needs {
     if (recovery) instants = std::max(recovery->since, recovery->given_up);
   }
 
-  // by_point() and by_instant() tell whether a version is needed. They also take the previous version of its
-  // item (0 and long_ago if there is none).
+  // by_point() and by_instant() tell whether a version is needed. They also take the previous version of the
+  // same item (0 and long_ago if there is none).
   [[nodiscard]] bool by_point(const Walk& before, VersionNumber number, Instant at) const {
     const auto point = std::lower_bound(points.begin(), points.end(), before.number);
     if (point != points.end() && *point < number) return true;

@@ -36,7 +36,8 @@ std::optional<SnapshotHead> SnapshotHeads::find(std::string_view account, Snapsh
   return heads->second.at(id);
 }
 
-// Starts the search with the newest snapshot, because a new snapshot contains all current tables.
+// Starts the search with the newest snapshot, because the newest snapshot is the most likely one to contain a
+// current table.
 bool SnapshotHeads::has(const OfAccount& heads, TableId table) {
   const std::vector<TableId>* seen = nullptr;
   return std::any_of(heads.rbegin(), heads.rend(), [&](const auto& head) {

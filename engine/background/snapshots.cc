@@ -428,8 +428,9 @@ bool Snapshots::restore(std::string_view of, SnapshotId id) {
     for (const Point& point : kept.points) batch.put(point_key(point.id), point_bytes(point));
 
     if (is_latest) {
-      // The state now equals the latest snapshot, so its log is empty. A log with a new number, whose keys
-      // have never been erased, is as fast to walk after a thousand restores as after the first.
+      // The state now equals the latest snapshot, so the log of that snapshot is empty. A log with a new
+      // number, whose keys have never been erased, is as fast to walk after a thousand restores as after the
+      // first.
       erasure.logs.push_back(latest.log);
       latest.log = ++ids.log;
       batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));

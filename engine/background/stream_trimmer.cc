@@ -15,7 +15,7 @@ namespace {
 constexpr Instant retention_ms = 24 * 3600 * 1000;
 constexpr Instant trim_pause_ms = 60 * 1000;  // so that records are trimmed in batches, not one by one
 
-// The next time of an account that has no streams or is being trimmed. A stream that is created in the
+// The next trim time of an account that has no streams or is being trimmed. A stream that is created in the
 // meantime sets another time.
 constexpr Instant no_next = std::numeric_limits<Instant>::max();
 
@@ -30,7 +30,7 @@ class StreamTrimmer::Rounds final : public Task {
   [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
 
  private:
-  // Trims one account if it is due.
+  // Looks at one account from the agenda, and trims the account if its trim time has come.
   Next step() override {
     if (accounts_.empty()) accounts_ = agenda_.take(trimmer_.scheduler_->now());
     if (accounts_.empty()) {

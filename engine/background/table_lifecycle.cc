@@ -49,14 +49,15 @@ std::shared_ptr<const Table> TableLifecycle::update(const std::shared_ptr<LiveTa
   return table->description();
 }
 
-// Starts the backfills and the trimming that a change requires, and deletes the items that it made due.
+// Starts the backfills and the trimming that a change requires, and deletes the items that the change made
+// due.
 void TableLifecycle::changed(const std::shared_ptr<LiveTable>& table, const Table& before,
                              const Table& after) {
   if (after.stream && (!before.stream || before.stream->id != after.stream->id))
     uses_.stream_trimmer.stream_made(table->account());
   if (BackfillWalk::needed_since(before, after)) uses_.backfill.start(table, after, options_.at_once_max);
-  // Items that the change made due are deleted before this returns, up to a limit, so that the change is
-  // complete even on a frozen clock.
+  // Items that the change made due are deleted before this function returns, up to a limit, so that the
+  // change is complete even on a frozen clock.
   const bool makes_due =
       after.ttl && (!before.ttl || before.ttl->number != after.ttl->number || before.expiry != after.expiry);
   if (makes_due) {

@@ -23,7 +23,7 @@ Instant SystemClock::now() const {
 
 std::optional<std::chrono::nanoseconds> SystemClock::real_time_until(Instant instant) const {
   const auto host = std::chrono::duration_cast<std::chrono::nanoseconds>(host_time().time_since_epoch());
-  // An instant that is much later overflows nanoseconds.
+  // The time until a much later instant could overflow a count of nanoseconds.
   constexpr std::chrono::nanoseconds far = std::chrono::hours(24);
   if (instant - now() > std::chrono::duration_cast<std::chrono::milliseconds>(far).count()) return far;
   const auto left = std::chrono::nanoseconds(std::chrono::milliseconds(instant)) - host;

@@ -53,7 +53,7 @@ void LockedItems::release() {
 bool LockedItems::take_gates() {
   if (tables_.size() > 1) {
     // Gates are taken in the order of table ids, so the tables are sorted. Items refer to tables by position,
-    // so their positions are updated.
+    // so the positions in the items are updated.
     std::vector<std::shared_ptr<LiveTable>> before;
     for (const auto& table : tables_) before.push_back(table.live);
     std::sort(tables_.begin(), tables_.end(),

@@ -59,7 +59,7 @@ struct Transaction::State final : ChangeSource {
   const WritePath& path;
   const Cause cause;
   bool expires = true;           // whether lock() deletes items that have fired before a caller sees them
-  bool removes_written = false;  // whether this removes items that were already due when they were written
+  bool removes_written = false;  // whether items that were already due when they were written are removed
   LockedItems held;
   bool meets_another_region = false;
   StagedWrite staged;

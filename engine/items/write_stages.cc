@@ -37,7 +37,7 @@ void stage_version(const WriteStage& stage) {
   const LiveTable& live = stage.live;
   const ItemChange& item = stage.item;
   if (live.past() == LiveTable::Past::points) {
-    // One version after the latest point is enough for all of them.
+    // One version after the latest point is enough for all points.
     Storage::Iterator later(stage.storage, version_key(live.id(), item.key, live.latest_point() + 1),
                             version_key(live.id(), item.key, std::numeric_limits<VersionNumber>::max()));
     later.seek_to_first();
@@ -205,8 +205,8 @@ void stage_replicas(const WriteStage& stage) {
   const ItemChange& item = stage.item;
   if (!item.changes() && !item.arrives) return;
   Batch& batch = stage.staged.batch;
-  // The version number is assigned by the commit. Until then the batch contains only its key, so that
-  // snapshots save an image of it.
+  // The version number is assigned by the commit. Until then the batch contains only the key of the version,
+  // so that snapshots save an image of that key.
   batch.put(write_version_key(table.id, item.key), {});
   if (item.version.gone()) batch.erase(tombstone_key(table.id, item.version.tombstone, item.key));
   ReplicaWrite& write = stage.staged.replica_writes.emplace_back();

@@ -1,5 +1,5 @@
 // A description is stored as an item (item_codec.h) with one attribute per member, under the member's name.
-// Members that are absent or false are not stored. Lists of structs are lists of maps. A change of a member's
+// Members that are absent or false are not stored. Lists of structs are lists of maps. A change to a member's
 // format needs a new member name, so that older data directories stay readable.
 #include "engine/schema/table.h"
 

@@ -139,7 +139,7 @@ void BeforeImages::each(ImageLog log, const Visit& visit) const {
       const Lock lock(mutex_);
       if (const auto found = images_.find(log); found != images_.end()) images = &found->second;
     }
-    // The caller guarantees that no thread writes to the account during the walk, so this needs no lock.
+    // The caller guarantees that no thread writes to the account during the walk, so the walk needs no lock.
     if (images)
       for (const auto& [key, value] : *images) visit(key, value);
     return;

@@ -838,7 +838,7 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live,
 
 void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch,
                           Account::Timeline timeline) {
-  const Lock changing(changes_);  // so that this does not undo a concurrent close or restore
+  const Lock changing(changes_);  // so that trimming does not undo a concurrent close or restore
   std::optional<Stream> stream = find_stream(id);
   if (!stream || accounts_.of(stream->account).timeline() != timeline) return;
   std::vector<Shard> left;

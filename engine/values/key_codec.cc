@@ -86,7 +86,7 @@ void append_hashed_number(std::string& out, const Number& number) {
   int count = number.write_digits(digits + (odd ? 1 : 0)) + (odd ? 1 : 0);
   if (count % 2 != 0) digits[count++] = '0';
 
-  // magnitude + 1 digits precede the point. Rounded up to whole pairs, their number is even, so the
+  // magnitude + 1 digits precede the point. This number, rounded up to whole pairs of digits, is even, so the
   // division is exact.
   const int exponent = (magnitude + 1 + (odd ? 1 : 0)) / 2 - 64;
   out += static_cast<char>(number.negative() ? ~exponent : exponent);

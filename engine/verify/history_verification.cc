@@ -14,7 +14,7 @@
 
 namespace mayfly::engine {
 
-// Describes the flaw of a version; empty if the version has no flaw.
+// Returns a description of the version's flaw, or an empty string if the version has no flaw.
 std::string HistoryVerification::flaw_of(std::string_view key, std::string_view version) const {
   if (!is_version_key(key)) return "its key is malformed";
   if (!is_version(version)) return "its bytes are malformed";
