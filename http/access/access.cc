@@ -91,8 +91,8 @@ std::optional<std::string_view> after_scheme(std::string_view target) {
   return std::nullopt;
 }
 
-// A client that uses the server as its proxy sends the absolute form: "GET http://localhost:8000/". Its
-// authority replaces the Host header (RFC 9112 3.2.2) and is checked instead.
+// A client that uses the server as its proxy sends the absolute form: "GET http://localhost:8000/". The
+// authority in this form replaces the Host header (RFC 9112 3.2.2) and is checked instead.
 std::optional<Error> read_form(Request& request) {
   if (const auto rest = after_scheme(request.target)) {
     const auto end = std::min(rest->find_first_of("/?"), rest->size());
@@ -175,8 +175,8 @@ std::optional<Error> refuse_content_type(const Request& request) {
   if (equals_ignoring_case(type, "application/json") ||
       equals_ignoring_case(type, "application/x-amz-json-1.0"))
     return std::nullopt;
-  // A page cannot send a signature header without a preflight either. An Invoke's payload can have any type,
-  // and a DELETE has none.
+  // A page cannot send a signature header without a preflight either. An Invoke's payload can have any
+  // content type, and a DELETE has no body.
   const bool any_type = request.body.empty() || kind == Route::Kind::invocation;
   if (request.has(Header::authorization) && any_type) return std::nullopt;
   return Error{Error::Kind::unsupported_media_type,

@@ -67,7 +67,8 @@ void each_parameter(std::string_view text, char separator, Take&& take) {
   }
 }
 
-// Decodes names like the canonical query, so a name always means what was signed, however it is encoded.
+// Decodes names in the same way as the canonical query does, so a name always means what was signed, however
+// the name is encoded.
 Parameters query_parameters(std::string_view query) {
   Parameters parameters;
   each_parameter(query, '&', [&](std::string_view name, std::string_view value) {
@@ -82,8 +83,8 @@ struct Credential {
   std::string_view terminator;
 };
 
-// The claims of a request about its signature, from the header or the query. Refers to the request and to its
-// own parameters.
+// The claims of a request about its signature, from the header or the query. A Claim contains views of the
+// request and of its own member `parameters`.
 struct Claim {
   Claim(Parameters of_query, bool by_query) : parameters(std::move(of_query)), by_query(by_query) {}
   Claim(Claim&&) = default;
@@ -150,7 +151,7 @@ compat::Result<Claim> claim_of_header(const Request& request) {
   struct Part {
     std::string_view name;
     std::string_view& value;
-    bool there = false;  // if a name is repeated, only its first part is used
+    bool there = false;  // if a name is repeated, only the first part with that name is used
   };
   std::array<Part, 3> parts = {{{"Credential", claim.credential},
                                 {"Signature", claim.signature},
@@ -185,15 +186,17 @@ compat::Result<Claim> claim_of_header(const Request& request) {
 // --- checked signatures
 //
 // The order of the checks and their messages were recorded from DynamoDB: dynalite's index.js quotes a
-// response for each check, in a comment after its own check. Comments below name the source of the others.
+// response for each check, in a comment after dynalite's own check. Comments below name the sources of all
+// checks that are not from dynalite.
 
 // Formats a time span as AWS does: "15 min.", "90 sec.".
 std::string spelled_span(std::int64_t seconds) {
   return seconds % 60 == 0 ? std::to_string(seconds / 60) + " min." : std::to_string(seconds) + " sec.";
 }
 
-// How long a signature is valid, in seconds. AWS documents X-Amz-Expires for presigned requests to S3 (the
-// source of these messages) and elsewhere ignores it and uses 15 minutes; here it is honored.
+// How long a signature is valid, in seconds. AWS documents X-Amz-Expires for presigned requests to S3, which
+// is the source of these messages. AWS's other services ignore the parameter and use 15 minutes. Mayfly
+// honors it.
 compat::Result<std::int64_t> good_seconds(const Claim& claim) {
   const std::string_view text =
       claim.by_query ? value_of(claim.parameters, "X-Amz-Expires") : std::string_view{};
@@ -231,8 +234,8 @@ compat::Result<void> check_date(const Claim& claim, engine::Instant now) {
 }
 
 // Headers that must be signed: the host, and every header that determines what is requested or by whom. A
-// session token need not be signed, because some clients sign first and add it afterwards; its value must
-// always be that of the key.
+// session token need not be signed, because some clients sign first and add the token afterwards. The token's
+// value must always be the one that belongs to the key.
 bool must_be_signed(std::string_view name) {
   return name == "host" ||
          ((name.starts_with("x-amz-") || name.starts_with("x-mayfly-")) && name != "x-amz-security-token");

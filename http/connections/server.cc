@@ -297,7 +297,7 @@ Expected<void, Server::State::NotListening> Server::State::listen(
   for (unsigned i = 0; i < settings.threads; ++i) io_threads.push_back(make_io_thread());
   port = settings.port;
   for (const asio::ip::address& address : addresses) {
-    // SO_REUSEPORT would also share the port with another server, so first check that it is free.
+    // SO_REUSEPORT would also share the port with another server, so first check that the port is free.
     if (const tcp::endpoint endpoint(address, port); shared && port != 0) {
       const ErrorCode failure = make_io_thread()->listen(endpoint, false);
       if (failure && is_missing_address(endpoint, failure)) continue;

@@ -33,8 +33,8 @@ constexpr std::size_t kept_output_bytes_max = 16 * 1024;
 // The number of bytes that are written before other connections get their turn. A client counts as reading
 // when it has taken this much.
 constexpr std::size_t written_at_once_bytes_max = 64 * 1024;
-// If a client keeps sending after its last response, its input is read and discarded, so that it receives the
-// response instead of a reset.
+// If a client keeps sending after its last response, its input is read and discarded, so that the client
+// receives the response instead of a reset.
 constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
 
 // The maximum ratio of decompressed to compressed bytes.
@@ -303,8 +303,8 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
     }
   }
   waiting_ = true;
-  // In a queue, only the end of the lane stops a request. A client that closes its side still gets the
-  // response, as from an io thread.
+  // A request in a queue is stopped only when the lane ends. A client that closes its side of the connection
+  // still gets the response, as it would from an io thread.
   const std::stop_source stop_source;
   if (!lines_up(kind)) stop_ = stop_source;
   // The lane never holds the last reference: a session ends on its io thread.
@@ -327,7 +327,7 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
                                     : slow_lane_.run(stop_source, std::move(job));
   if (taken) return lines_up(kind) ? void() : watch_client();
   waiting_ = false;
-  // A request that queues up would end on its own, so the io thread answers it.
+  // A request that would have queued up takes long but ends on its own, so the io thread answers it.
   send(lines_up(kind) ? router_.answer(admitted, {}) : no_thread());
 }
 
@@ -433,7 +433,8 @@ void Session<Stream>::write() {
   const std::size_t of_out = std::min(sent, out_.size());
   const std::array<asio::const_buffer, 2> rest = {asio::buffer(out_) + of_out,
                                                   asio::buffer(out_body_) + (sent - of_out)};
-  // Can use `this`, because it lives only as long as the handler, which keeps the session alive.
+  // `more` can use `this`, because `more` lives only as long as the handler below, which keeps the session
+  // alive.
   const auto more = [this](ErrorCode failure, std::size_t) {
     quiet_ = {};
     unread_answers_.moved(unread_);

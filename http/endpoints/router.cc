@@ -160,8 +160,8 @@ Reply post(Request& request, compat::Emulator& emulator, const AccessRules& acce
   if (!request.body.empty() && content_type != plain_json && content_type != amz_json) return not_found();
   content_type = content_type == amz_json ? amz_json : plain_json;
 
-  // Checked before the body is decompressed, because the bytes as sent are signed. If the signature is
-  // invalid, nothing is decompressed or parsed.
+  // The signature is checked before the body is decompressed, because clients sign the bytes as sent. If the
+  // signature is invalid, nothing is decompressed or parsed.
   const auto scope = authenticate(request, emulator.region(), signature_rules(access));
   if (!scope && access.keys) return answered(compat::error_answer(scope.error()), content_type);
   if (auto reply = decompress_body(request, content_type)) return *std::move(reply);
@@ -297,7 +297,8 @@ Reply Router::answer(const Admitted& admitted, const std::stop_token& stop) cons
   return reply;
 }
 
-// compat already turns its failures into 500. This covers decompression, compression and replies.
+// compat already turns its own failures into 500. This function does the same for failures of decompression,
+// of compression and in making replies.
 Reply Router::answer_or_500(const Admitted& admitted, const std::stop_token& stop) const {
   const auto fail = [](std::string_view why) {
     log::write(log::Level::error, "a request failed: " + std::string(why));

@@ -52,7 +52,8 @@ class Stream {
   Stream(const Url& server, std::shared_ptr<TlsContext> tls) : server_(server), context_(std::move(tls)) {}
 
   void set_deadline(std::optional<engine::RealTime> deadline) { deadline_ = deadline; }
-  // Sets a time limit that starts when the next byte arrives. It has no effect if a deadline is set by then.
+  // Sets a time limit that starts when the next byte arrives. The limit has no effect if a deadline is set by
+  // then.
   void limit_answer(std::optional<std::chrono::milliseconds> time_max) { answer_time_max_ = time_max; }
   void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
   // Why an operation failed, if a deadline or a stop ended it; nullopt: the network or TLS failed.
