@@ -238,8 +238,9 @@ Expected<void, std::string> Anonymizer::check() const {
                                                    "keeps it")};
     }
     if (rule != nullptr && rule->action == Action::fake && !is_unique(rule->fake.kind)) {
-      return Unexpected{where + "cannot be a fake " + std::string(name_of(rule->fake.kind)) +
-                        ", because two items could get the same one; hash it, or use the kind email or uuid"};
+      return Unexpected{
+          where + "cannot be a fake " + std::string(name_of(rule->fake.kind)) +
+          ", because two items could get the same fake value; hash it, or use the kind email or uuid"};
     }
   }
   if (const Rule* const rule = shape_.ttl.empty() ? nullptr : rule_of(shape_.ttl)) {

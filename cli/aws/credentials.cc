@@ -118,8 +118,8 @@ Expected<Credentials::Found, std::string> Credentials::of_program(const std::str
 Expected<Credentials::Found, std::string> Credentials::of_container(const std::string& text) const {
   if (!may_have_credentials(text))
     return Unexpected{
-        "AWS_CONTAINER_CREDENTIALS_FULL_URI must be https:// or an address of this machine, of "
-        "ECS or of EKS, got '" +
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI must use https:// or an address of this machine, ECS "
+        "or EKS, got '" +
         text + "'"};
   Url url = *Url::parse(text, Schemes::http_and_https);
   std::string token = settings_.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN");
@@ -141,7 +141,8 @@ Expected<Credentials::Found, std::string> Credentials::of_container(const std::s
   auto answer = http::Connections(std::move(url), {}).ask(request, container_answer_time_max);
   if (!answer) return Unexpected{"cannot read the container's credentials: " + answer.error().sentence};
   if (answer->status != 200)
-    return Unexpected{where + " returned no credentials, but HTTP status " + std::to_string(answer->status)};
+    return Unexpected{where + " returned HTTP status " + std::to_string(answer->status) +
+                      " instead of credentials"};
   return found_in(answer->body, "Token", where);
 }
 

@@ -112,7 +112,7 @@ int follow_changes(ServerCalls& server, const ControlCommand& command) {
     std::string path = "/_mayfly/ttl/";
     compat::append_encoded(path, command.table, "");
     if (const auto found = server.control("GET", path); !found)
-      std::fprintf(stderr, "mayfly: %s Waiting for its changes.\n", found.error().sentence.c_str());
+      std::fprintf(stderr, "mayfly: %s Waiting for changes to the table.\n", found.error().sentence.c_str());
   }
   Tail tail(command.json);
   const auto answer = server.follow(command.path, [&](std::string_view piece) { return tail.take(piece); });

@@ -6,8 +6,9 @@ namespace mayfly::cli {
 
 void add_aws_options(CLI::App& command, aws::Given& given) {
   command
-      .add_option("--endpoint", given.endpoint,
-                  "DynamoDB endpoint (default: AWS_ENDPOINT_URL_DYNAMODB, the profile's, or AWS's)")
+      .add_option(
+          "--endpoint", given.endpoint,
+          "DynamoDB endpoint (default: AWS_ENDPOINT_URL_DYNAMODB, the profile's endpoint or AWS's endpoint)")
       ->type_name("URL");
   command
       .add_option("--region", given.region,
@@ -24,7 +25,7 @@ void add_aws_options(CLI::App& command, aws::Given& given) {
       ->type_name("FILE");
   command
       .add_option("--account", given.account,
-                  "Account, if the endpoint is Mayfly (default: the access key's)")
+                  "Account, if the endpoint is a Mayfly server (default: the access key's account)")
       ->envname("MAYFLY_ACCOUNT")
       ->type_name("ID");
 }

@@ -309,7 +309,7 @@ void Commands::add_clock_settings(const ControlCall& call) {
   take_time(put("clock set", "Set the clock", ""), "Time, such as 2031-01-01T00:00:00Z")->required();
   put("clock real", "Let the clock follow the host's time", "real");
   put("clock rate", "Let the clock run faster or slower", "rate")
-      .add_option("RATE", given_->rate, "Speed; at 60 an hour passes in a minute")
+      .add_option("RATE", given_->rate, "Speed; at 60, an hour passes in a minute")
       ->check(positive())
       ->required();
 }

@@ -94,12 +94,12 @@ std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
     add(settings.cors);
   } else {
     result.notes.emplace_back(
-        "Unlike DynamoDB Local, web pages of other origins are rejected; -cors ORIGIN allows one");
+        "Unlike DynamoDB Local, Mayfly rejects web pages from other origins; -cors ORIGIN allows an origin");
   }
   if (!settings.shared) {
     result.notes.emplace_back(
-        "Unlike DynamoDB Local without -sharedDb, all access keys share the same tables, except keys of "
-        "twelve digits");
+        "Unlike DynamoDB Local without -sharedDb, Mayfly uses the same tables for all access keys except "
+        "keys of twelve digits");
   }
   for (const std::string& option : settings.ignored) result.notes.push_back("Ignored: " + option);
 

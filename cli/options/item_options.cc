@@ -83,11 +83,13 @@ void add_item_commands(CLI::App& app, ItemCommand& command) {
   add_key(get, command, key_help);
   get.footer("Examples:\n  mayfly item get carts 1\n  mayfly item get events user=ann at=5");
 
-  CLI::App& query = add(item, command, "query", "Print the items with a partition key", What::item_query);
+  CLI::App& query =
+      add(item, command, "query", "Print the items that have the given partition key", What::item_query);
   add_key(query, command, "Partition key and optional sort key: ann, ann 5, user=ann at=5 or JSON");
-  query.add_option("--from", command.from, "Only sort keys of at least this value")->type_name("VALUE");
-  query.add_option("--to", command.to, "Only sort keys of at most this value")->type_name("VALUE");
-  query.add_option("--begins-with", command.begins_with, "Only sort keys that begin with this value")
+  query.add_option("--from", command.from, "Only items whose sort key is at least this value")
+      ->type_name("VALUE");
+  query.add_option("--to", command.to, "Only items whose sort key is at most this value")->type_name("VALUE");
+  query.add_option("--begins-with", command.begins_with, "Only items whose sort key begins with this value")
       ->type_name("VALUE");
   query.add_flag("--reverse", command.reverse, "Print the highest sort key first");
   query.footer("Example:\n  mayfly item query events ann --from 5 --reverse --limit 10");

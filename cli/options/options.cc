@@ -60,7 +60,7 @@ void add_signature_and_tls_options(CLI::App& serve, ServeOptions& options) {
       ->type_name("FILE");
   serve
       .add_option("--tls-cert", options.server.tls_cert_file,
-                  "Serve https:// with this certificate (PEM, followed by its issuers')")
+                  "Serve https:// with this certificate (PEM, followed by its issuers' certificates)")
       ->envname("MAYFLY_TLS_CERT")
       ->type_name("FILE");
   serve.add_option("--tls-key", options.server.tls_key_file, "Private key of the certificate (PEM)")
@@ -100,7 +100,7 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
       .add_option_function<std::int64_t>(
           "--request-seconds-max",
           [&server](std::int64_t seconds) { server.request_max = std::chrono::seconds(seconds); },
-          "Time limit to receive a request, and to send a response")
+          "Time limit for receiving a request or sending a response")
       ->envname("MAYFLY_REQUEST_SECONDS_MAX")
       ->type_name("N")
       ->check(between(1, 24 * 3600))
@@ -125,7 +125,7 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
       ->check(between(64 * megabyte, std::int64_t{1} << 50))
       ->type_name("BYTES")
       ->default_str("half of memory");
-  serve.add_option("--history-max", options.history_bytes_max, "Size limit of old item versions")
+  serve.add_option("--history-max", options.history_bytes_max, "Size limit for old item versions")
       ->envname("MAYFLY_HISTORY_MAX")
       ->check(between(megabyte, std::int64_t{1} << 50))
       ->type_name("BYTES")
@@ -144,9 +144,9 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
             "Maximum snapshots per account");
   add_count("--backups-max", "MAYFLY_BACKUPS_MAX", options.limits.backups_max, "Maximum backups per account");
   add_count("--functions-max", "MAYFLY_FUNCTIONS_MAX", options.functions_max,
-            "Maximum registered functions, all accounts together");
+            "Maximum registered functions across all accounts");
   add_count("--mappings-max", "MAYFLY_MAPPINGS_MAX", options.mappings_max,
-            "Maximum event source mappings, all accounts together");
+            "Maximum event source mappings across all accounts");
   serve
       .add_option("--mapping-filters-max", options.mapping_filters_max,
                   "Maximum filters per event source mapping")
@@ -219,7 +219,7 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
       ->capture_default_str();
   serve
       .add_option("--ttl-cooldown-seconds", options.ttl_cooldown_seconds,
-                  "Minimum time between calls of UpdateTimeToLive; AWS: 1800")
+                  "Minimum time between calls to UpdateTimeToLive; AWS: 1800")
       ->envname("MAYFLY_TTL_COOLDOWN_SECONDS")
       ->type_name("N")
       ->check(between(0, 24 * 3600))
@@ -361,7 +361,7 @@ void add_access_options(CLI::App& serve, ServeOptions& options, bool& no_control
   add_signature_and_tls_options(serve, options);
   serve
       .add_option("--allowed-host", options.server.access.hosts,
-                  "Accept requests with this Host (default: addresses and names without a dot)")
+                  "Accept requests with this Host header (default: addresses and names without a dot)")
       ->envname("MAYFLY_ALLOWED_HOST")
       ->delimiter(',')
       ->type_name("NAME");
@@ -440,7 +440,7 @@ void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) 
   CLI::Option* in_memory = mcp->add_flag_function(
       "--in-memory", [](std::int64_t) {}, "Keep tables in this process's memory instead of using a server");
   CLI::Option* data = mcp->add_option("--data", options.data_directory,
-                                      "Keep tables in this process, in DIR, instead of using a server")
+                                      "Serve tables from DIR in this process instead of using a server")
                           ->type_name("DIR");
   in_memory->excludes(data);
   mcp->add_option("--port", options.server.port,

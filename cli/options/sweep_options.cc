@@ -81,7 +81,7 @@ void add_running_options(CLI::App& app, SweepCommand& command) {
       ->check(between(1, 256))
       ->capture_default_str();
   app.add_option("--settle-seconds", command.settle_seconds,
-                 "How long to check a window every second after its end")
+                 "How long after a window's end to check it every second")
       ->check(between(0, 3600))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -122,7 +122,7 @@ void add_sweep_commands(CLI::App& app, SweepCommand& command) {
   add_sweep_table_options(sweep, command);
   add_running_options(sweep, command);
   CLI::App& plan = *sweep.add_subcommand(
-      "plan", "Print the changes that a table needs before a sweep, its items' state, and the cost");
+      "plan", "Print the changes that a table needs before a sweep, the state of its items, and the cost");
   add_sweep_table_options(plan, command);
   add_segments(plan, command);
   plan.add_flag("--apply", command.apply, "Create the index and the state table if they are missing");

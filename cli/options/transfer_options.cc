@@ -95,7 +95,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
   app.option_defaults()->group("Interruptions");
   app.add_flag("--resume", command.resume, "Continue an interrupted run of the same command");
   app.add_option("--journal", command.journal,
-                 "File that records progress for --resume, or - to disable it (default: next to the target)")
+                 "File that records progress for --resume, or - for no file (default: next to the target)")
       ->type_name("FILE");
   app.footer("Options with ... can be repeated.");
 }

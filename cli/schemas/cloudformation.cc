@@ -290,7 +290,7 @@ Expected<void, std::string> read_cloudformation(const Tree& tree, const std::str
     files.tables.push_back(std::move(schema));
   }
   if (!is_any_made && !unmade.empty()) {
-    files.warnings.push_back(file + ": no table is created, because the Condition of each is false: " +
+    files.warnings.push_back(file + ": no table is created, because the Condition of each table is false: " +
                              unmade + ". Set parameters with --schema-parameter NAME=VALUE");
   }
   if (values->unknown().empty()) return {};

@@ -43,7 +43,7 @@ std::string serverless_sentence(const std::string& name) {
 
 std::string terraform_sentence(const std::string& name, const std::string& what) {
   return name + " is a Terraform " + what +
-         ". Run 'terraform show -json > tables.json' (of a plan: 'terraform show -json PLAN') and pass that "
+         ". Run 'terraform show -json > tables.json' (for a plan: 'terraform show -json PLAN') and pass that "
          "file: --schema tables.json";
 }
 
@@ -53,7 +53,9 @@ std::string refusal(const Tree& tree, const std::string& name) {
   if (tree.is_object() && tree.contains("terraform_version") && tree.contains("lineage"))
     return terraform_sentence(name, "state file");
   if (json::string_member(tree, "Type").value_or("").starts_with("AWS::DynamoDB::"))
-    return name + " is one resource of a template. Pass the whole template, which has it under Resources";
+    return name +
+           " is one resource of a template. Pass the whole template, which lists the resource under "
+           "Resources";
   return {};
 }
 

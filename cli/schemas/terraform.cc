@@ -150,8 +150,8 @@ Expected<void, std::string> read_module(const Tree& module, const std::string& f
       const auto name = text_member(*values, "name");
       if (!name) {
         return Unexpected{where +
-                          " has no name before it is applied. Give it a name, or pass the state after "
-                          "it is applied"};
+                          " has no name before the plan is applied. Name the table, or pass the state after "
+                          "the plan is applied"};
       }
       schemas.push_back(read_table(*values, *name, std::move(where)));
     }

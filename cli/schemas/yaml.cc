@@ -208,7 +208,7 @@ class Reader {
     if (++values_ > values_max) return Unexpected{at_line(mark) + "more than 1,000,000 values"};
     if (event.type == YAML_ALIAS_EVENT) {
       return Unexpected{at_line(mark) + "the alias *" + std::string(text_of(event.data.alias.anchor)) +
-                        " is not supported, as in CloudFormation. Write the value out"};
+                        " is not supported by CloudFormation. Write the value out"};
     }
     if (event.type == YAML_SCALAR_EVENT) {
       std::string tag(text_of(event.data.scalar.tag));
@@ -245,7 +245,7 @@ class Reader {
       const auto& scalar = event.data.scalar;
       std::string name(reinterpret_cast<const char*>(scalar.value), scalar.length);
       if (name == "<<" && scalar.style == YAML_PLAIN_SCALAR_STYLE)
-        return Unexpected{line + "the merge key << is not supported, as in CloudFormation. Write its " +
+        return Unexpected{line + "the merge key << is not supported by CloudFormation. Write its " +
                           "members out"};
       CHECK_OK(events_.advance());
       TRY(Tree member, value(depth + 1));
@@ -274,7 +274,7 @@ class Reader {
 
   static Unexpected<std::string> unsupported(const std::string& tag, const yaml_mark_t& mark) {
     const std::string shown = tag.starts_with(core_tags) ? "!!" + tag.substr(core_tags.size()) : tag;
-    return {at_line(mark) + "the tag " + shown + " is not supported, as in CloudFormation"};
+    return {at_line(mark) + "the tag " + shown + " is not supported by CloudFormation"};
   }
 
   // Wraps the value in the function that the short form `tag` names.

@@ -84,7 +84,8 @@ std::string plan_text(const PlanView& view) {
   number("missing", counts.of(Standing::missing), "not in the index: mayfly sweep backfill");
   number("strays, late", counts.of(Standing::late), "only their TTL was shortened: mayfly sweep backfill");
   number("strays, passed", counts.of(Standing::passed), "in a finished window: mayfly sweep backfill");
-  number("never", counts.of(Standing::never), "TTL is not a number, too far ahead, or over five years past");
+  number("never", counts.of(Standing::never),
+         "TTL is not a number, is too far ahead, or is over five years past");
   number("expired by now", counts.expired, "");
   text += "write units per month, from the TTLs of the next 30 days (" + grouped(counts.within_a_month) +
           " items of " + grouped(view.costs.item_kb) + " KB)\n";

@@ -57,7 +57,8 @@ Expected<engine::Instant, std::string> MayflyClock::now() {
   if (!answer) return Unexpected{"--clock mayfly: " + answer.error().sentence()};
   const auto now = compat::control::parse_time(std::string(json::string_member(*answer, "now").value_or("")));
   if (!now)
-    return Unexpected{std::string("--clock mayfly: the endpoint does not report a time. Is it Mayfly?")};
+    return Unexpected{
+        std::string("--clock mayfly: the endpoint does not report a time. Is it a Mayfly server?")};
   return *now;
 }
 

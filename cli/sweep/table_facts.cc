@@ -145,9 +145,9 @@ Expected<void, std::string> create_index(aws::Client& client, const Layout& layo
     TRY(const TableFacts now, read_facts(client, layout));
     if (now.index == TableFacts::Index::ready) return {};
     if (now.index == TableFacts::Index::absent && look >= index_beginning_looks_max)
-      return Unexpected{
-          "index " + layout.index +
-          ": the endpoint accepted the request but creates no index; create it together with the table"};
+      return Unexpected{"index " + layout.index +
+                        ": the endpoint accepted the request but did not create the index; create it "
+                        "together with the table"};
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
   return Unexpected{"index " + layout.index + " is not ACTIVE yet"};

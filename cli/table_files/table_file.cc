@@ -132,7 +132,7 @@ class TableFilePages final : public Pages {
     if (items_only_ && read_ == 0) {
       return Unexpected{
           lines_->sentence("not an item. A file must be a mayfly export, the output of `aws dynamodb scan`, "
-                           "a batch-write-item file, a JSON array of items, or one item after the other")};
+                           "a batch-write-item file, a JSON array of items, or items one after another")};
     }
     if (items_only_ || !tree || ended_) return Unexpected{lines_->sentence("not an item")};
     if (const auto name = json::string_member(*tree, "Table")) {
@@ -146,7 +146,7 @@ class TableFilePages final : public Pages {
     for (const auto& [name, count] : counts_) {
       if (json::integer_member(*counts, name) != static_cast<std::int64_t>(count))
         return Unexpected{lines_->name() + " has " + std::to_string(count) + " items of " + name +
-                          ", but its last line gives another number"};
+                          ", but its last line gives a different number"};
     }
     ended_ = true;
     return {};
@@ -286,8 +286,8 @@ Expected<void, std::string> TableFileSource::keep_batch(const Selection& selecti
 // Requires: the file has items of one table and does not name it.
 Expected<void, std::string> TableFileSource::name_table(const Selection& selection, const std::string& name) {
   if (selection.patterns().size() != 1 || selection.patterns()[0].find_first_of("*?") != std::string::npos)
-    return Unexpected{name + " does not name the table of its items. Name it: mayfly import TABLE --from " +
-                      path_};
+    return Unexpected{
+        name + " does not name the table of its items. Name the table: mayfly import TABLE --from " + path_};
   tables_.push_back({.name = selection.patterns()[0]});
   return {};
 }

@@ -247,7 +247,9 @@ Outcome<void> Run::check_words() const {
   if (command_.anonymize.empty() && !command_.secret_file.empty())
     return wrong("--secret-file requires --anonymize");
   if (command_.items_only && command_.if_exists != IfExists::fail && to_.is_server())
-    return wrong("--items-only cannot be combined with --if-exists, because it writes to existing tables");
+    return wrong(
+        "--items-only cannot be combined with --if-exists, because --items-only always writes to existing "
+        "tables");
   if (auto pairs = pairs_of(command_.renames, "--rename must be OLD=NEW"); !pairs)
     return Unexpected{pairs.error()};
   return {};
@@ -447,8 +449,9 @@ Outcome<void> Run::name_targets() {
   if (command_.ttl == TtlChoice::shift) {
     const auto taken_at = source_->taken_at();
     if (!taken_at)
-      return problem("--ttl shift needs an export as its source, which records when it was taken",
-                     ExitCode::means_nothing);
+      return problem(
+          "--ttl shift needs an export as its source, because only an export records when it was taken",
+          ExitCode::means_nothing);
     shift_ms_ = now_ - *taken_at;
   }
   return {};

@@ -311,7 +311,7 @@ TEST_CASE("a container's credentials are requested with its token and only from 
        {"http://keys.test/", "http://169.254.169.254/", "http://127.evil.test/", "ftp://x", ""})
     CHECK_FALSE(aws::may_have_credentials(refused));
   CHECK_THAT(key_of({{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://keys.test/"}}),
-             Catch::Contains("must be https:// or an address of this machine"));
+             Catch::Contains("must use https:// or an address of this machine"));
   CHECK(key_of({{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/"},
                 {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "a\r\nHost: b"}}) ==
         "AWS_CONTAINER_AUTHORIZATION_TOKEN must be one line");

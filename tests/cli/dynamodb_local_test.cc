@@ -52,12 +52,13 @@ TEST_CASE("a command line that starts java with options is understood") {
 TEST_CASE("unsupported options are ignored with a note") {
   const auto read = read_dynamodb_local("java", {"-Xmx256m", "-jar", "DynamoDBLocal.jar", "-inMemory",
                                                  "-optimizeDbBeforeStartup", "-disableTelemetry"});
-  CHECK(read->notes ==
-        Words{"Unlike DynamoDB Local, web pages of other origins are rejected; -cors ORIGIN allows one",
-              "Unlike DynamoDB Local without -sharedDb, all access keys share the same tables, except keys "
-              "of twelve "
-              "digits",
-              "Ignored: -Xmx256m", "Ignored: -optimizeDbBeforeStartup", "Ignored: -disableTelemetry"});
+  CHECK(
+      read->notes ==
+      Words{
+          "Unlike DynamoDB Local, Mayfly rejects web pages from other origins; -cors ORIGIN allows an origin",
+          "Unlike DynamoDB Local without -sharedDb, Mayfly uses the same tables for all access keys except "
+          "keys of twelve digits",
+          "Ignored: -Xmx256m", "Ignored: -optimizeDbBeforeStartup", "Ignored: -disableTelemetry"});
   CHECK(read_dynamodb_local("/mayfly", {"-jar", "DynamoDBLocal.jar", "-sharedDb", "-cors", "*"})
             ->notes.empty());
 }

@@ -189,12 +189,13 @@ Resources:
 }
 
 TEST_CASE("a template that creates no table because all conditions are false is an error") {
-  CHECK(schema_problem("Parameters: {Stage: {Type: String, Default: dev}}\n"
-                       "Conditions: {Prod: !Equals [!Ref Stage, prod]}\n"
-                       "Resources:\n  A: {Type: AWS::DynamoDB::Table, Condition: Prod}\n"
-                       "  B: {Type: AWS::DynamoDB::Table, Condition: Prod}\n") ==
-        "t.yaml: no table is created, because the Condition of each is false: A, B. Set parameters with "
-        "--schema-parameter NAME=VALUE");
+  CHECK(
+      schema_problem("Parameters: {Stage: {Type: String, Default: dev}}\n"
+                     "Conditions: {Prod: !Equals [!Ref Stage, prod]}\n"
+                     "Resources:\n  A: {Type: AWS::DynamoDB::Table, Condition: Prod}\n"
+                     "  B: {Type: AWS::DynamoDB::Table, Condition: Prod}\n") ==
+      "t.yaml: no table is created, because the Condition of each table is false: A, B. Set parameters with "
+      "--schema-parameter NAME=VALUE");
 }
 
 TEST_CASE("a global table creates replicas in other regions and takes its own replica's settings") {
@@ -427,9 +428,8 @@ TEST_CASE("an error names the file and the resource and suggests a fix") {
             R"({"values":{"root_module":{"resources":[{"address":"aws_dynamodb_table.t","mode":"managed",
                    "type":"aws_dynamodb_table","values":{"hash_key":"id"}}]}}})",
             "t.json") ==
-        "t.json: aws_dynamodb_table.t has no name before it is applied. Give it a name, or pass the state "
-        "after "
-        "it is applied");
+        "t.json: aws_dynamodb_table.t has no name before the plan is applied. Name the table, or pass the "
+        "state after the plan is applied");
   CHECK(schemas::read_schema_files("/nonexistent.yaml", {}).error() ==
         "/nonexistent.yaml: No such file or directory");
   const Files nothing;
@@ -451,15 +451,15 @@ TEST_CASE("a file that another program must prepare is rejected with that progra
         "Framework. "
         "Run 'sls package' and pass the template that it writes: "
         "--schema .serverless/cloudformation-template-update-stack.json");
-  CHECK(
-      schema_problem("resource \"aws_dynamodb_table\" \"t\" {}", "main.tf") ==
-      "main.tf is a Terraform configuration. Run 'terraform show -json > tables.json' (of a plan: 'terraform "
-      "show -json PLAN') and pass that file: --schema tables.json");
+  CHECK(schema_problem("resource \"aws_dynamodb_table\" \"t\" {}", "main.tf") ==
+        "main.tf is a Terraform configuration. Run 'terraform show -json > tables.json' (for a plan: "
+        "'terraform show -json PLAN') and pass that file: --schema tables.json");
   CHECK(schema_problem(R"({"version":4,"terraform_version":"1.9.0","lineage":"x","resources":[]})",
                        "terraform.tfstate")
             .starts_with("terraform.tfstate is a Terraform state file. Run"));
   CHECK(schema_problem("Type: AWS::DynamoDB::Table\nProperties: {TableName: a}\n") ==
-        "t.yaml is one resource of a template. Pass the whole template, which has it under Resources");
+        "t.yaml is one resource of a template. Pass the whole template, which lists the resource under "
+        "Resources");
 }
 
 TEST_CASE("a template whose functions expand without limit is rejected") {
@@ -751,14 +751,14 @@ TEST_CASE("tagged and anchored block scalars in lists and the short function for
 
 TEST_CASE("YAML that CloudFormation rejects is rejected with its line") {
   CHECK(schemas::parse_yaml("a: &x 1\nb: *x\n").error() ==
-        "line 2: the alias *x is not supported, as in CloudFormation. Write the value out");
+        "line 2: the alias *x is not supported by CloudFormation. Write the value out");
   CHECK(schemas::parse_yaml("a: 1\n<<: {b: 2}\n").error() ==
-        "line 2: the merge key << is not supported, as in CloudFormation. Write its members out");
+        "line 2: the merge key << is not supported by CloudFormation. Write its members out");
   CHECK(*schemas::parse_yaml("'<<': 1\n") == *json::parse_tree(R"({"<<": 1})"));
   CHECK(schemas::parse_yaml("a: !!binary aGk=\n").error() ==
-        "line 1: the tag !!binary is not supported, as in CloudFormation");
+        "line 1: the tag !!binary is not supported by CloudFormation");
   CHECK(schemas::parse_yaml("a: !!set {x}\n").error() ==
-        "line 1: the tag !!set is not supported, as in CloudFormation");
+        "line 1: the tag !!set is not supported by CloudFormation");
   CHECK(schemas::parse_yaml("a: !!int b\n").error() == "line 1: 'b' is not a valid !!int");
   CHECK(schemas::parse_yaml("? [a]\n: b\n").error() == "line 1: a mapping key must be a scalar");
   CHECK(schemas::parse_yaml("a: \"\xff\"\n").error() == "byte 4: invalid leading UTF-8 octet");

@@ -182,8 +182,8 @@ TEST_CASE("rules that could merge two items' keys or make a TTL invalid are reje
   CHECK(refused(rule(R"("path":"*","action":"drop")"), shape) ==
         "users: key attribute id cannot be dropped; hash or keep it");
   CHECK(refused(rule(R"("path":"id","action":"fake","kind":"ip")"), shape) ==
-        "users: key attribute id cannot be a fake ip, because two items could get the same one; hash it, or "
-        "use the kind email or uuid");
+        "users: key attribute id cannot be a fake ip, because two items could get the same fake value; hash "
+        "it, or use the kind email or uuid");
   CHECK(refused(rule(R"("path":"id","action":"fake","kind":"uuid")"), shape).empty());
   CHECK(refused(rule(R"("path":"ttl","action":"hash")"), shape).find("must remain a time") !=
         std::string::npos);

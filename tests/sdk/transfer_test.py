@@ -998,7 +998,7 @@ class TransferTest(unittest.TestCase):
             ({"default": "hash", "rules": [{"path": "x", "action": "keep"}] * 1001}, "1000"),
             ({"default": "drop"}, "key attribute id"),
             (rule(path="id", action="drop"), "key attribute id"),
-            (rule(path="id", action="fake", kind="name"), "the same one"),
+            (rule(path="id", action="fake", kind="name"), "the same fake value"),
             (rule(path="id", action="shred"), "shred"),
             (rule(path="x", action="fake", kind="face"), "face"),
             (rule(path="x", action="fake", kind="number"), "'min' and 'max'"),
