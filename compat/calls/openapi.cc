@@ -134,7 +134,7 @@ Tree json_type(const Member& member) {
 json::Tree openapi(std::span<const ControlCall* const> calls) {
   static constexpr Member error_members[] = {
       {"__type", Kind::text, "Name of the error", Given::always},
-      {"message", Kind::text, "Its message", Given::always},
+      {"message", Kind::text, "The error's message", Given::always},
       {"records", Kind::any, "After a time-out: the changes that did happen"},
       {"left_out", Kind::whole, "After a time-out: changes that are not in records"}};
   Tree paths = Tree::object();

@@ -148,7 +148,7 @@ Result<json::Tree> set_clock(Call& call) {
     if (now) return would_go_back(*now, call.database().accounts().of(account).now());
     return conflict("The clock cannot go back while the account has tables, and the host's time is before " +
                     print_time(call.database().accounts().of(account).now()) +
-                    ". To return to it, reset the account.");
+                    ". To return to the host's time, reset the account.");
   }
   json::Tree shown = show_setting(setting);
   add_advanced(shown, *advanced);
@@ -223,11 +223,12 @@ std::span<const ControlCall> clock_calls() {
       Member{"minutes", Kind::number, "Minutes to add"}.within(0, unit_max(60'000)),
       Member{"hours", Kind::number, "Hours to add"}.within(0, unit_max(3'600'000)),
       Member{"days", Kind::number, "Days to add"}.within(0, unit_max(86'400'000)),
-      {"to", Kind::moment, "Time to advance to, or next-expiry, the next time at which an item expires"},
+      {"to", Kind::moment,
+       "Time to advance to, or \"next-expiry\" for the next time at which an item expires"},
       Member{"settle", Kind::text,
              "Wait until replicas, functions, Kinesis and jobs have processed all changes"}
           .of(settle_names),
-      Member{"settle_seconds", Kind::number, "Maximum time to wait for them, in real time"}
+      Member{"settle_seconds", Kind::number, "Maximum time that settle waits, in real time"}
           .within(0, settle_seconds_max)
           .by_default("30"),
       age_streams};

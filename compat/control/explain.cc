@@ -129,7 +129,7 @@ std::span<const ControlCall> explain_calls() {
   static constexpr Member answer[] = {
       {"expires_at", Kind::time, "When the item expires or has expired", Given::or_null},
       Member{"reason", Kind::text, "Why it has or has not expired", Given::always}.of(reasons),
-      {"message", Kind::text, "The reason, for people", Given::always}};
+      {"message", Kind::text, "The reason, as readable text", Given::always}};
   static constexpr ControlCall calls[] = {
       {.method = "POST",
        .path = "/_mayfly/ttl/{table}/explain",

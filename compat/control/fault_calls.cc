@@ -50,7 +50,8 @@ constexpr Member rule_conditions[] = {
 constexpr Member exception_member =
     Member{"exception", Kind::text, "Exception that throttle returns"}.of(throttling_names).as("--exception");
 constexpr Member applied_member =
-    Member{"applied", Kind::flag, "Whether the operation takes effect although its response is lost or late"}
+    Member{"applied", Kind::flag,
+           "Whether the operation takes effect even though its response is lost or late"}
         .as("--applied");
 constexpr Member writes_member = Member{"writes", Kind::whole, "Maximum lag for stale_reads, in commits"}
                                      .within(1, writes_max)
@@ -59,9 +60,10 @@ constexpr Member milliseconds_member =
     Member{"milliseconds", Kind::whole, "Delay for latency; maximum lag for stale_reads"}
         .within(1, milliseconds_max)
         .as("--milliseconds");
-constexpr Member items_member = Member{"items", Kind::whole, "Number of items to leave out, with unprocessed"}
-                                    .within(1, items_max)
-                                    .as("--items");
+constexpr Member items_member =
+    Member{"items", Kind::whole, "Number of items to leave out, if fault is unprocessed"}
+        .within(1, items_max)
+        .as("--items");
 constexpr Member count_member =
     Member{"count", Kind::whole, "Maximum number of times the rule strikes (default: no limit)"}
         .within(1, count_max)

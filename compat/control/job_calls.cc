@@ -117,19 +117,19 @@ std::span<const ControlCall> job_calls() {
   static constexpr Member count_members[] = {{"", Kind::whole, "Count"}};
   static constexpr Member job_members[] = {
       {"id", Kind::text, "Id of the job", Given::always},
-      Member{"kind", Kind::text, "What it does", Given::always}.of(kinds),
+      Member{"kind", Kind::text, "What the job does", Given::always}.of(kinds),
       {"arn", Kind::text, "ARN of the job", Given::always},
       {"region", Kind::text, "Region", Given::always},
       {"table", Kind::text, "Table", Given::always},
-      {"status", Kind::text, "Its status, as DynamoDB names it", Given::always},
+      {"status", Kind::text, "Status of the job, as DynamoDB names it", Given::always},
       {"percent", Kind::whole, "Progress in percent", Given::always},
-      {"done", Kind::whole, "Bytes or items that it has processed", Given::always},
-      {"total", Kind::whole, "Bytes or items that it will process", Given::always},
+      {"done", Kind::whole, "Bytes or items that the job has processed", Given::always},
+      {"total", Kind::whole, "Bytes or items that the job will process", Given::always},
       Member{"counts", Kind::map, "Counts, with DynamoDB's names", Given::always}.with(count_members),
-      {"started", Kind::time, "When it started", Given::always},
-      {"ended", Kind::time, "When it ended"},
+      {"started", Kind::time, "When the job started", Given::always},
+      {"ended", Kind::time, "When the job ended"},
       {"failure_code", Kind::text, "DynamoDB's failure code"},
-      {"failure_message", Kind::text, "Why it failed"}};
+      {"failure_message", Kind::text, "Why the job failed"}};
   static constexpr Member list_answer[] = {
       Member{"jobs", Kind::list, "The account's jobs, latest first", Given::always}.with(job_members)};
   static constexpr Member log_answer[] = {

@@ -297,7 +297,7 @@ class Page final : public BodySource {
     });
     add([](Text& text) {
       text.about("mayfly_replication_age_seconds", "gauge",
-                 "Age of the oldest write in flight to a replica, by its account's clock.");
+                 "Age of the oldest write in flight to a replica, by the account's clock.");
     });
     add_for_each(in_flight_, [this](Text& text, const engine::InFlight& flight) {
       const engine::Instant now = emulator_.database().accounts().of(flight.account).now();

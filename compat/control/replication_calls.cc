@@ -92,8 +92,9 @@ std::span<const ControlCall> replication_calls() {
       {"from", Kind::text, "Source region", Given::always},
       {"to", Kind::text, "Target region", Given::always},
       {"writes", Kind::whole, "Writes that have not arrived", Given::always},
-      {"oldest", Kind::time, "Time of the oldest of them", Given::or_null},
-      {"age_seconds", Kind::number, "Its age, by the account's clock", Given::always}};
+      {"oldest", Kind::time, "Time of the oldest of these writes", Given::or_null},
+      {"age_seconds", Kind::number, "Age of the oldest of these writes, by the account's clock",
+       Given::always}};
   static constexpr Member answer[] = {
       Member{"routes", Kind::list, "Routes with a delay or a pause", Given::always}.with(setting_members),
       Member{"in_flight", Kind::list, "Routes with writes that have not arrived", Given::always}.with(

@@ -97,11 +97,11 @@ std::span<const ControlCall> shard_calls() {
       Member{"shard", Kind::text, "Id of the shard (default: all open shards)"}.as("--shard")};
   static constexpr Member shard_members[] = {
       {"id", Kind::text, "Id of the shard", Given::always},
-      {"parent", Kind::text, "Id of the shard that it continues"},
-      {"open", Kind::flag, "Whether it receives records", Given::always}};
+      {"parent", Kind::text, "Id of the shard that this shard continues"},
+      {"open", Kind::flag, "Whether the shard receives new records", Given::always}};
   static constexpr Member answer[] = {
       {"stream", Kind::text, "ARN of the stream", Given::always},
-      Member{"shards", Kind::list, "Its shards, oldest first", Given::always}.with(shard_members)};
+      Member{"shards", Kind::list, "The stream's shards, oldest first", Given::always}.with(shard_members)};
 
   static constexpr ControlCall calls[] = {
       {.method = "GET",

@@ -133,7 +133,7 @@ std::span<const ControlCall> snapshot_calls() {
       {.method = "POST",
        .path = "/_mayfly/snapshots/{id}/restore",
        .name = "restore_snapshot",
-       .about = "Restore the account from a snapshot, any number of times",
+       .about = "Restore the account from a snapshot, which can be restored any number of times",
        .effect = Effect::destroys,
        .waits = Waits::for_changes,
        .place = place,

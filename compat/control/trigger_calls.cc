@@ -110,8 +110,9 @@ Result<json::Tree> list_triggers(Call& call) {
 }  // namespace
 
 std::span<const ControlCall> trigger_calls() {
-  static constexpr Member last_batch_members[] = {{"records", Kind::whole, "Its records", Given::always},
-                                                  {"at", Kind::time, "When it was processed", Given::always}};
+  static constexpr Member last_batch_members[] = {
+      {"records", Kind::whole, "Records in the batch", Given::always},
+      {"at", Kind::time, "When the batch was processed", Given::always}};
   static constexpr Member trigger_members[] = {
       {"uuid", Kind::text, "UUID of the mapping", Given::always},
       {"function", Kind::text, "Name of the function", Given::always},

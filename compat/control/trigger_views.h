@@ -27,8 +27,8 @@ json::Tree show_given_up(const triggers::Triggers::NewlyGivenUp& given_up);
 inline constexpr Member call_error_members[] = {{"status", Kind::whole, "HTTP status, or 0", Given::always},
                                                 {"error", Kind::text, "Value of X-Amz-Function-Error"},
                                                 {"type", Kind::text, "Type of the function's error"},
-                                                {"message", Kind::text, "Its message"},
-                                                {"at", Kind::time, "When it happened"}};
+                                                {"message", Kind::text, "The error's message"},
+                                                {"at", Kind::time, "When the error happened"}};
 inline constexpr Member retrying_members[] = {
     {"attempts", Kind::whole, "Attempts so far", Given::always},
     {"records", Kind::whole, "Records in the batch", Given::always},
@@ -44,17 +44,17 @@ inline constexpr Member unfinished_members[] = {
     Member{"retrying", Kind::object, "The batch that is being retried"}.with(retrying_members)};
 inline constexpr Member given_up_record_members[] = {
     {"sequence_number", Kind::text, "Sequence number of the record", Given::always},
-    {"event", Kind::text, "Its event", Given::always},
-    {"key", Kind::image, "Key of its item", Given::always}};
+    {"event", Kind::text, "The record's event", Given::always},
+    {"key", Kind::image, "Key of the record's item", Given::always}};
 inline constexpr Member given_up_members[] = {
     {"UUID", Kind::text, "UUID of the mapping", Given::always},
     {"function", Kind::text, "Name of the function", Given::always},
     {"table", Kind::text, "Table of the stream", Given::always},
     {"stream", Kind::text, "ARN of the stream", Given::always},
-    {"condition", Kind::text, "Why it was given up", Given::always},
-    {"attempts", Kind::whole, "Attempts to process it", Given::always},
+    {"condition", Kind::text, "Why the batch was given up", Given::always},
+    {"attempts", Kind::whole, "Attempts to process the batch", Given::always},
     Member{"error", Kind::object, "The last error"}.with(call_error_members),
-    Member{"records", Kind::list, "Its records", Given::always}.with(given_up_record_members),
+    Member{"records", Kind::list, "Records in the batch", Given::always}.with(given_up_record_members),
     {"left_out", Kind::whole, "Records that are not in records", Given::always},
     {"destination", Kind::text, "Where the batch was sent"}};
 

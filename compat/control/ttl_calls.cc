@@ -209,11 +209,11 @@ std::span<const ControlCall> ttl_calls() {
   static constexpr Member suspect_members[] = {
       {"key", Kind::image, "Primary key of the item", Given::always},
       {"reason", Kind::text, "Why its TTL is suspect", Given::always},
-      {"message", Kind::text, "The reason, for people", Given::always},
+      {"message", Kind::text, "The reason, as readable text", Given::always},
       {"at", Kind::time, "When the item was written"}};
   static constexpr Member window_members[] = {
       {"window", Kind::text, "Start and end of the window", Given::always},
-      {"count", Kind::whole, "Items that expire in it", Given::always}};
+      {"count", Kind::whole, "Items that expire in the window", Given::always}};
   static constexpr Member table_answer[] = {
       Member{"status", Kind::text, "Whether TTL is enabled", Given::always}.of(statuses),
       {"attribute", Kind::text, "The TTL attribute"},
@@ -224,7 +224,8 @@ std::span<const ControlCall> ttl_calls() {
       {"due", Kind::whole, "Items whose TTL has passed and that are not deleted yet", Given::always},
       {"next_due", Kind::time, "The earliest expiry among the pending items", Given::or_null},
       {"expired", Kind::whole, "Items deleted since the server started", Given::always},
-      {"born_expired", Kind::whole, "Those that had already expired when they were written", Given::always},
+      {"born_expired", Kind::whole, "Deleted items that had already expired when they were written",
+       Given::always},
       Member{"lag_ms", Kind::object, "How late items were deleted, in milliseconds", Given::always}.with(
           lag_members),
       Member{"never", Kind::map, "Items whose TTL can never expire them, by reason"}.with(count_members),
@@ -233,15 +234,16 @@ std::span<const ControlCall> ttl_calls() {
           window_members)};
   static constexpr Member of_table[] = {Member{"", Kind::object, "TTL of the table"}.with(table_answer)};
   static constexpr Member all_answer[] = {
-      Member{"tables", Kind::map, "TTL of each table of the region", Given::always}.with(of_table)};
+      Member{"tables", Kind::map, "TTL of each table in the region", Given::always}.with(of_table)};
   static constexpr Member sweep_answer[] = {
       {"expired", Kind::whole, "Items that were deleted", Given::always}};
   static constexpr Member upcoming_members[] = {
       {"key", Kind::image, "Primary key of the item", Given::always},
       {"due", Kind::time, "The first millisecond after its TTL", Given::always},
-      {"expires_at", Kind::time, "When it will be deleted; null in mode manual", Given::or_null}};
+      {"expires_at", Kind::time, "When the item will be deleted; null in mode manual", Given::or_null}};
   static constexpr Member upcoming_answer[] = {
-      Member{"items", Kind::list, "The items, the next one first", Given::always}.with(upcoming_members)};
+      Member{"items", Kind::list, "The items, the next to expire first", Given::always}.with(
+          upcoming_members)};
 
   static constexpr ControlCall calls[] = {
       {.method = "GET",

@@ -26,7 +26,7 @@ constexpr KnownError errors[] = {
     {Kind::global_table_not_found, false, "There is no global table with this name.",
      "ListGlobalTables lists the global tables."},
     {Kind::idempotent_parameter_mismatch, false,
-     "A ClientRequestToken was reused with a different request within ten minutes of the account's clock.",
+     "A ClientRequestToken was reused with a different request within ten minutes, by the account's clock.",
      "Use each token for one request only."},
     {Kind::import_conflict, true, "An import with the same token but other parameters is in progress.",
      "Use another ClientToken."},
@@ -69,7 +69,7 @@ constexpr KnownError errors[] = {
      "Call list_tables. Compare the account (an access key id of twelve digits selects one) and region with "
      "the writer's."},
     {Kind::serialization, false, "The body is not JSON, or a member has the wrong type.",
-     "Values of an item need types, {\"S\":\"a\"}. Numbers are strings, {\"N\":\"1\"}."},
+     "Values of an item need types, such as {\"S\":\"a\"}. Numbers are strings, {\"N\":\"1\"}."},
     {Kind::table_already_exists, false, "The target table of a restore already exists.",
      "Choose another name, or delete the table first."},
     {Kind::table_in_use, true, "The target table is being created or deleted.", "Retry when it is ACTIVE."},
@@ -126,7 +126,8 @@ constexpr KnownError errors[] = {
 
 constexpr KnownMessage messages[] = {
     {"The provided key element does not match the schema",
-     "Key does not have exactly the attributes of the table's primary key, or one has the wrong type.",
+     "Key does not have exactly the attributes of the table's primary key, or a key attribute has the wrong "
+     "type.",
      "describe_table shows KeySchema and AttributeDefinitions."},
     {"Missing the key", "The item lacks an attribute of the primary key.",
      "Every item needs the partition key and, if the table has one, the sort key."},

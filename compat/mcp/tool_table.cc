@@ -165,7 +165,7 @@ constexpr Tool written_tools[] = {
      "UpdateTimeToLive", of_update_ttl},
 
     {"get_item", "Get an item", "Read one item.", Effect::reads, "GetItem", of_get_item, true},
-    {"put_item", "Put an item", "Write an item, replacing one with the same key.", Effect::destroys,
+    {"put_item", "Put an item", "Write an item, replacing any item with the same key.", Effect::destroys,
      "PutItem", of_put_item, true},
     {"update_item", "Update an item",
      "Change attributes of an item, or create the item if it does not exist.", Effect::destroys, "UpdateItem",
