@@ -107,7 +107,7 @@ class Check {
     if (bytes > rest()) return fail("a value is cut off");
     const std::size_t end_outside = std::exchange(end_, at_ + bytes);
     if (!body()) return false;
-    if (at_ != end_) return fail("a value is shorter than its length");
+    if (at_ != end_) return fail("a value is shorter than its stored length");
     end_ = end_outside;
     return true;
   }

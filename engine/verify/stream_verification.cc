@@ -22,7 +22,7 @@ std::optional<std::string> flaw_of(const Stream& stream, const Shard& shard, Seq
   if (shard.closed.has_value() != shard.last_sequence.has_value()) return "is neither open nor closed";
   if (stream.disabled && !shard.closed) return "is open, but its stream is disabled";
   if (shard.first_sequence == 0 || shard.oldest_sequence < shard.first_sequence)
-    return "has an oldest record before its first";
+    return "has an oldest record that is older than its first record";
   if (shard.last_sequence && *shard.last_sequence + 1 < shard.first_sequence) return "ends before it begins";
   if (std::max(shard.first_sequence - 1, shard.last_sequence.value_or(0)) > last)
     return "has numbers that were never assigned";

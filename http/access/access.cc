@@ -206,7 +206,8 @@ std::string problem_of(const AccessRules& rules) {
   }
   for (const std::string& origin : rules.origins) {
     if (origin == "null")
-      return "the origin null belongs to every sandboxed page and cannot be allowed; use * to allow all";
+      return "the origin null belongs to every sandboxed page and cannot be allowed; use * to allow all "
+             "origins";
     if (origin != "*" && !is_origin(origin))
       return "'" + origin + "' is not an origin such as http://localhost:3000";
   }

@@ -80,7 +80,8 @@ Expected<std::shared_ptr<TlsContext>, std::string> tls_of_client(const std::stri
 std::string handshake_failure(const ErrorCode& failure) {
   if (failure.category() != asio::error::get_ssl_category()) return {};
   if (is(failure, ERR_LIB_SSL, SSL_R_HTTP_REQUEST))
-    return "closed a client that used plain HTTP instead of TLS; its URL must begin with https://";
+    return "closed a connection whose client used plain HTTP instead of TLS; the client's URL must begin "
+           "with https://";
   return "a client's TLS handshake failed: " + words_of(failure);
 }
 

@@ -207,7 +207,8 @@ class IoThread {
       if (share.bytes > 0 && (oldest == nullptr || share.moved < oldest->unread().moved)) oldest = connection;
     }
     if (oldest == nullptr) return false;
-    log::write(log::Level::warning, "closed a client that does not read its responses (--unread-bytes-max)");
+    log::write(log::Level::warning,
+               "closed a connection whose client does not read its responses (--unread-bytes-max)");
     router_.metrics().add(compat::Meter::closed_unread);
     oldest->close();
     return true;

@@ -70,7 +70,7 @@ Expected<void, std::string> TextPage::listen(const std::string& address) {
   six.sin6_family = AF_INET6;
   const bool is_four = ::inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1;
   if (!port || (!is_four && ::inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) != 1))
-    return Unexpected{"'" + address + "' is not an address to listen on such as 127.0.0.1:9464"};
+    return Unexpected{"'" + address + "' is not an address to listen on, such as 127.0.0.1:9464"};
   four.sin_port = six.sin6_port = htons(*port);
   auto* const bound = is_four ? reinterpret_cast<sockaddr*>(&four) : reinterpret_cast<sockaddr*>(&six);
   socklen_t size = is_four ? sizeof four : sizeof six;

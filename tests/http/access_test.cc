@@ -153,7 +153,7 @@ TEST_CASE("invalid access rules are rejected with a clear message") {
           "'" + std::string(origin) + "' is not an origin such as http://localhost:3000");
   }
   CHECK(problem({.origins = {"null"}}) ==
-        "the origin null belongs to every sandboxed page and cannot be allowed; use * to allow all");
+        "the origin null belongs to every sandboxed page and cannot be allowed; use * to allow all origins");
 }
 
 TEST_CASE("every path rejects a foreign Host", "[holds]") {

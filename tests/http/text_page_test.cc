@@ -44,7 +44,7 @@ TEST_CASE("a page needs a valid address that is not in use") {
   };
   for (const char* none : {"", "9464", "127.0.0.1", "127.0.0.1:70000", "example.com:80", "127.0.0.1:"})
     CHECK(problem(none) ==
-          "'" + std::string(none) + "' is not an address to listen on such as 127.0.0.1:9464");
+          "'" + std::string(none) + "' is not an address to listen on, such as 127.0.0.1:9464");
   auto page = http::TextPage::open("[::1]:0", "/", [] { return std::string(); });
   REQUIRE(page);
   CHECK(problem("[::1]:" + std::to_string((*page)->port())) ==

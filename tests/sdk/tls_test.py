@@ -186,7 +186,7 @@ class TlsTest(unittest.TestCase):
             except ConnectionResetError:
                 pass
         self.assertNotIn(b"HTTP/", said)
-        line = "warning closed a client that used plain HTTP instead of TLS; its URL must begin with https://"
+        line = "warning closed a connection whose client used plain HTTP instead of TLS; the client's URL must begin with https://"
         eventually(lambda: line in log.read_text())
 
     def test_unusable_certificate_and_key_files_are_reported_in_one_sentence(self):
