@@ -125,7 +125,7 @@ export function export_table(of, done) {
   form_dialog(
     "Export a table",
     [
-      element("p", { class: "dim" }, "Writes the table to a bucket. Its point-in-time recovery must be on."),
+      element("p", { class: "dim" }, "Writes the table to a bucket. The table's point-in-time recovery must be on."),
       element("div", { class: "row" }, labelled("Table", table, "grow"), labelled("What", kind, "grow")),
       element("div", { class: "row" }, full, window),
       element("div", { class: "row" }, labelled("Bucket", bucket, "grow"), labelled("Key prefix", prefix, "grow")),

@@ -47,7 +47,7 @@ export async function draw_plots(place, signal) {
       element(
         "span",
         { class: "dim small" },
-        "The whole server, each second since you opened this pane. All metrics: ",
+        "Metrics of the whole server for each second since you opened this pane. All metrics: ",
         element("a", { href: "/_mayfly/metrics" }, "/_mayfly/metrics"),
       ),
     ),

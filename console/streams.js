@@ -116,7 +116,7 @@ async function live(place, wanted, signal) {
     due = false;
   const count = element("span", { class: "dim small" });
   const nothing = empty(
-    "Nothing has changed since you opened this. Write an item or advance the clock. ",
+    "Nothing has changed since you opened this pane. Write an item or advance the clock. ",
     "“From the oldest” shows the records that the stream already has.",
   );
   // An advance of the clock may delete thousands of items at once. Only as many changes as fit in the list are drawn.

@@ -154,7 +154,7 @@ function controls(advance, again, settle, ages, signal) {
   const by_hand = () => {
     const seconds = seconds_of(by.value);
     if (seconds === null)
-      throw new Error(`“${by.value}” is not a duration. Use for example 90s, 15m, 48h, 2d or 1h30m.`);
+      throw new Error(`“${by.value}” is not a duration. Use a duration such as 90s, 15m, 48h, 2d or 1h30m.`);
     return advance({ seconds });
   };
   const entered = (/** @type {() => Promise<void>} */ act) => (/** @type {KeyboardEvent} */ event) =>

@@ -49,7 +49,7 @@ export function draw_line(place, ttl, span, chosen, advance_to) {
     element(
       "span",
       { class: "dim" },
-      shown.some(({ windows }) => windows.length) ? "Choose a bar to see how many items it has." : "",
+      shown.some(({ windows }) => windows.length) ? "Choose a bar to see how many items expire in its window." : "",
     ),
   );
   const parts = [];

@@ -75,7 +75,7 @@ async function draw_accounts(place, signal) {
     element(
       "p",
       { class: "dim" },
-      "Each account has its own tables, streams and clock. A program uses the account whose twelve digits are its access key id.",
+      "Each account has its own tables, streams and clock. A program uses an account by sending the account's twelve digits as the access key id.",
     ),
     grid("Accounts", ["Account", "Region", ["Tables", "right"], ["Snapshots", "right"], ""], rows),
     accounts.length > accounts_max

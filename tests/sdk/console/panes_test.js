@@ -440,7 +440,7 @@ for (const theme of ["light", "dark"]) {
     for (const [path, words] of [
       ["tables", "No tables yet"],
       ["time", "No table has TTL."],
-      ["streams", "Nothing has changed since you opened this."],
+      ["streams", "Nothing has changed since you opened this pane."],
       ["triggers", "Register a function below"],
       ["backups", "No backups yet."],
       ["worlds", "No snapshots yet."],
