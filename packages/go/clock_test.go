@@ -22,7 +22,7 @@ func TestAFrozenClockStandsStillUntilItIsMoved(t *testing.T) {
 	equal(t, world.Clock.Now(), began.Add(90*time.Minute))
 }
 
-func TestAClockCanMoveBackOnlyWithoutTables(t *testing.T) {
+func TestAClockCanMoveBackOnlyWhileItsWorldHasNoTables(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Start(t)
 	world.Clock.FreezeAt(time.Date(2020, 2, 29, 1, 0, 0, 5_000_000, time.FixedZone("", 3600)))
@@ -88,7 +88,7 @@ func TestEachTestHasItsOwnClock(t *testing.T) {
 	equal(t, other.Clock.Now(), began)
 }
 
-func TestAnAdvanceAgesStreamRecordsOnlyWithAgeStreams(t *testing.T) {
+func TestAnAdvanceAgesStreamRecordsOnlyIfAgeStreamsIsSet(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(1000*time.Hour))

@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-func TestControlMakesAnyCallForItsWorld(t *testing.T) {
+func TestControlCanMakeAnyCallOfTheControlAPIForItsWorld(t *testing.T) {
 	world := cartsWorld(t)
 	var index struct{ Account, Region string }
 	noError(t, world.World.Control(ctx, "GET", "/", nil, &index))

@@ -83,7 +83,7 @@ func TestAServerEndsWhenTheTestProcessIsKilled(t *testing.T) {
 	endsSoon(t, url)
 }
 
-func TestAServerEndsWhenItsProcessEndsWithoutClosingIt(t *testing.T) {
+func TestAServerEndsWhenItsParentProcessEndsWithoutClosingIt(t *testing.T) {
 	t.Parallel()
 	process, url := child(t, "ends")
 	noError(t, process.Wait())

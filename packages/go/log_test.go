@@ -23,7 +23,7 @@ func TestALogKeepsItsLastThousandLines(t *testing.T) {
 	}
 }
 
-func TestALogHasEveryLineWrittenBeforeItIsRead(t *testing.T) {
+func TestALogContainsEveryLineThatWasWrittenBeforeTheRead(t *testing.T) {
 	t.Parallel()
 	var log serverLog
 	stderr, err := log.open()
@@ -85,7 +85,7 @@ func TestALogReturnsTheLinesSinceAPosition(t *testing.T) {
 	}
 }
 
-func TestALogAboutAnAccountOmitsLinesAboutOtherAccounts(t *testing.T) {
+func TestTheLogOfAnAccountOmitsLinesAboutOtherAccounts(t *testing.T) {
 	t.Parallel()
 	var log serverLog
 	fmt.Fprint(&log, "before of account 000000000001\n")

@@ -9,14 +9,14 @@ import (
 )
 
 // The code blocks of README.md are parts of the files in examples/, whose tests run.
-func TestEveryExampleOfTheREADMEIsRunAsATest(t *testing.T) {
+func TestEveryExampleInTheREADMEIsRunAsATest(t *testing.T) {
 	t.Parallel()
 	checkExamples(t, "README.md", "examples/*.go", 5)
 }
 
 // The code blocks of docs/tutorial/go.md are parts of the files in examples/sessions/, whose tests run. `package test` names the
 // page, which is not part of the module.
-func TestEveryExampleOfTheTutorialIsRunAsATest(t *testing.T) {
+func TestEveryExampleInTheTutorialIsRunAsATest(t *testing.T) {
 	t.Parallel()
 	page, named := os.LookupEnv("MAYFLY_TUTORIAL")
 	if !named {

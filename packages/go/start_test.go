@@ -95,7 +95,7 @@ func TestAServerAnswersAfterStartAndExitsOnClose(t *testing.T) {
 	}
 }
 
-func TestArgsArePassedToTheServerAndOverrideThePackagesOwn(t *testing.T) {
+func TestArgsArePassedToTheServerAndOverrideThePackagesOwnArguments(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -239,7 +239,7 @@ func TestTheErrorForAServerOfAnotherReleaseNamesBothVersions(t *testing.T) {
 	}
 }
 
-func TestAServerIsAcceptedIfItsMajorAndMinorVersionMatch(t *testing.T) {
+func TestAServerWithThePackagesMajorAndMinorVersionIsAccepted(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{{"0.1.0", "0.1.9"}, {"1.2.3", "1.2.0"}, {"0.0.0", "7.0.0"}} {
 		if err := checkVersion(pair[0], pair[1], ""); err != nil {
@@ -293,7 +293,7 @@ func TestAURLWhereNoMayflyServerAnswersIsReported(t *testing.T) {
 		"there, or unset MAYFLY_URL and Options.URL to let the package start one")
 }
 
-func TestACallToADeadServerReportsHowItEnded(t *testing.T) {
+func TestACallToADeadServerReportsHowTheServerEnded(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
 	world := server.World()
@@ -311,7 +311,7 @@ func TestACallToADeadServerReportsHowItEnded(t *testing.T) {
 	}
 }
 
-func TestACanceledContextEndsTheStart(t *testing.T) {
+func TestACanceledContextAbortsTheStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -340,7 +340,7 @@ func TestAStartReturnsTheContextsErrorEvenIfTheProgramHasWrittenALine(t *testing
 	}
 }
 
-func TestTheFirstLineOfAProgramIsReadEvenIfTheProgramHasEnded(t *testing.T) {
+func TestTheFirstLineOfAProgramsOutputIsReadEvenIfTheProgramHasEnded(t *testing.T) {
 	t.Parallel()
 	announced := make(chan string, 1)
 	ended := make(chan struct{})
@@ -354,7 +354,7 @@ func TestTheFirstLineOfAProgramIsReadEvenIfTheProgramHasEnded(t *testing.T) {
 	}
 }
 
-func TestAProgramWithAnotherFirstLineIsRejected(t *testing.T) {
+func TestAProgramThatPrintsAnUnexpectedFirstLineIsRejected(t *testing.T) {
 	t.Parallel()
 	path := program(t, "greets")
 	_, err := Start(context.Background(), Options{Binary: path})

@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go/mayflytest"
 )
 
-func TestWorldsAreIsolatedAccountsOfTwelveDigits(t *testing.T) {
+func TestWorldsAreIsolatedAccountsWithTwelveDigitIDs(t *testing.T) {
 	one, other := cartsWorld(t), mayflytest.Start(t)
 	for _, world := range []*mayflytest.World{one, other} {
 		if !regexp.MustCompile(`^[1-9][0-9]{11}$`).MatchString(world.Account()) {

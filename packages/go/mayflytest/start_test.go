@@ -86,7 +86,7 @@ func TestEachSetOfOptionsHasItsOwnServer(t *testing.T) {
 	}
 }
 
-func TestAFailedStartFailsEachTestWithItsMessage(t *testing.T) {
+func TestAFailedStartFailsEachTestWithTheStartsErrorMessage(t *testing.T) {
 	t.Parallel()
 	for range 2 {
 		r := &recorder{}
@@ -97,7 +97,7 @@ func TestAFailedStartFailsEachTestWithItsMessage(t *testing.T) {
 	}
 }
 
-func TestAFailedTestShowsTheServersLogAboutItsWorld(t *testing.T) {
+func TestAFailedTestShowsTheServersLogAboutTheTestsWorld(t *testing.T) {
 	t.Parallel()
 	own := Options{Args: []string{"--log-level", "debug"}}
 	r := &recorder{}
@@ -219,7 +219,7 @@ func TestAFailedTestListsItemsWithASuspectTTL(t *testing.T) {
 	}
 }
 
-func TestTheNextTestGetsANewServerAfterTheServerEnds(t *testing.T) {
+func TestATestAfterAServersDeathGetsANewServer(t *testing.T) {
 	t.Parallel()
 	own := Options{Args: []string{"--log-level", "warning"}}
 	r := &recorder{}
@@ -236,8 +236,8 @@ func TestTheNextTestGetsANewServerAfterTheServerEnds(t *testing.T) {
 	Start(t, own).CreateTable(mayfly.Table{Name: "carts"})
 }
 
-// TestEachMethodOfAWorldFailsTheTestIfItsCallFails makes one call of each kind to a server that has ended.
-func TestEachMethodOfAWorldFailsTheTestIfItsCallFails(t *testing.T) {
+// TestEachMethodOfAWorldFailsTheTestIfTheCallFails makes one call of each kind to a server that has ended.
+func TestEachMethodOfAWorldFailsTheTestIfTheCallFails(t *testing.T) {
 	t.Parallel()
 	server, err := mayfly.Start(ctx, mayfly.Options{})
 	if err != nil {

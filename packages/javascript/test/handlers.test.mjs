@@ -124,7 +124,7 @@ test("failures of a function with mayFail are neither printed nor thrown, but ca
   assert.equal(lines().length, 0);
 });
 
-test("close throws failures that no settle has thrown, after it has freed everything", async (t) => {
+test("close frees everything and then throws failures that no settle has thrown", async (t) => {
   printed(t);
   const { world, reminder } = await withCarts(t, fails);
   await put(world, "1");

@@ -35,7 +35,7 @@ test("the Vitest examples pass", async (t) => {
   passed(2, await vitest(project(t, filesOf("mayfly-dynamodb", "Two clocks"))));
 });
 
-test("the Jest examples pass, with a jest-dynamodb-config.js and environment", async (t) => {
+test("the Jest examples pass, including those with jest-dynamodb-config.js and the option environment", async (t) => {
   const files = filesOf("Jest", "Code that creates its own clients");
   assert.deepEqual(Object.keys(files).sort(), [
     "carts.test.js",

@@ -45,7 +45,7 @@ test("two servers share no data", async () => {
   await Promise.all([one.close(), other.close()]);
 });
 
-test("arguments are passed to the program and override the package's own", async () => {
+test("arguments are passed to the program and override the package's own arguments", async () => {
   const server = await Server.start({ args: ["--clock", "frozen", "--now", "2031-01-01T00:00:00Z", "--accounts-max=3"] });
   const world = await server.world();
   assert.equal((await world.clock.now()).toISOString(), "2031-01-01T00:00:00.000Z");
@@ -141,7 +141,7 @@ test("the error for a URL where no server answers names the URL", async () => {
   );
 });
 
-test("a call to a dead server reports how it died and its log", async () => {
+test("a call to a dead server reports how the server died and its log", async () => {
   const died = (request) => (error) => {
     assert.ok(error instanceof MayflyError, error.stack);
     assert.equal(error.type, "Unreachable");
@@ -209,7 +209,7 @@ function starter(t, then) {
   return { child, pid };
 }
 
-test("a server ends when its process is killed", async (t) => {
+test("a server ends when its parent process is killed", async (t) => {
   const { child, pid } = starter(t, "setInterval(() => {}, 1000);");
   const server = await pid;
   assert.ok(isRunning(server));
@@ -217,7 +217,7 @@ test("a server ends when its process is killed", async (t) => {
   await gone(server);
 });
 
-test("a server exits after its process exits without closing it", async (t) => {
+test("a server exits after its parent process exits without closing it", async (t) => {
   for (const then of ["process.exit(3);", "throw new Error('as tests do');", ""]) {
     const { child, pid } = starter(t, then);
     const ended = new Promise((resolve) => child.once("exit", resolve));

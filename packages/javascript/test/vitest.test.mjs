@@ -117,7 +117,7 @@ test("openWorld can open a world in beforeAll", async (t) => {
   assert.equal(status, 0, output);
 });
 
-test("a failed start ends the run with its message", async (t) => {
+test("a failed start ends the run with the start's error message", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config().replace("mayfly-dynamodb/vitest/setup", "./setup.mjs"),

@@ -135,7 +135,7 @@ def test_an_in_process_server_reports_a_port_in_use(server):
         Server(in_process=True, args=["--port", port])
 
 
-def test_in_process_excludes_binary_and_url_and_overrides_the_environment(monkeypatch):
+def test_in_process_cannot_be_combined_with_binary_or_url_and_overrides_the_environment(monkeypatch):
     with pytest.raises(ValueError, match="^in_process cannot be combined with binary or url"):
         Server("mayfly", in_process=True)
     with pytest.raises(ValueError, match="^in_process cannot be combined with binary or url"):
@@ -371,7 +371,7 @@ def test_pytest_runs_the_server_in_its_process(pytester, how, workers):
     assert len(list(pytester.path.glob("in-*"))) == max(int(workers), 1)
 
 
-def test_a_url_overrides_mayfly_in_process_in_the_configuration(pytester, monkeypatch, server):
+def test_a_url_from_an_option_or_variable_overrides_mayfly_in_process_in_the_configuration(pytester, monkeypatch, server):
     pytester.makepyfile(f"def test_one(mayfly): assert mayfly.url == {server.url!r}")
     pytester.makeini("[pytest]\nmayfly_in_process = true")
     options = ("-p", "no:cacheprovider")

@@ -82,7 +82,7 @@ async def test_many_waits_run_at_once_and_one_can_be_canceled(mayfly):
 
 
 @awaited
-async def test_an_async_world_shares_a_world_and_leaves_it_unchanged(mayfly):
+async def test_closing_an_async_world_that_shares_a_world_leaves_the_world_unchanged(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         await world.clock.freeze(Y2031)
         await world.create_table("carts")
@@ -212,7 +212,7 @@ async def test_an_async_world_raises_the_errors_of_a_synchronous_world(mayfly):
 
 
 @awaited
-async def test_calls_to_a_dead_server_say_how_it_died():
+async def test_calls_to_a_dead_server_say_how_the_server_died():
     async with AsyncServer() as server, server.world() as world:
         os.kill(server.server.pid, signal.SIGKILL)
         client = await world.dynamodb()

@@ -36,7 +36,7 @@ def test_a_datetime_without_a_time_zone_is_rejected(mayfly):
         mayfly.clock.freeze(datetime.datetime(2031, 1, 1))
 
 
-def test_set_rate_run_and_real_change_the_clocks_mode(mayfly):
+def test_the_methods_set_rate_run_and_real_change_the_clocks_mode(mayfly):
     mayfly.clock.set(Y2031)
     assert mayfly.clock.read().mode == "offset"
     mayfly.clock.rate(60)
@@ -48,7 +48,7 @@ def test_set_rate_run_and_real_change_the_clocks_mode(mayfly):
     assert mayfly.clock.read().mode == "real"
 
 
-def test_a_clock_with_tables_cannot_move_back(mayfly):
+def test_a_clock_cannot_move_back_while_its_world_has_tables(mayfly):
     mayfly.clock.freeze(Y2031)
     mayfly.create_table("carts")
     with pytest.raises(ControlError) as error:
@@ -88,7 +88,7 @@ def test_an_advance_reports_expired_items_and_the_next_expiry(mayfly):
     assert (nothing.next_expiry, nothing.message) == (None, "No item is going to expire, so the clock did not move.")
 
 
-def test_an_advance_ages_stream_records_only_with_age_streams(mayfly):
+def test_an_advance_ages_stream_records_only_if_age_streams_is_set(mayfly):
     mayfly.clock.freeze(Y2031)
     mayfly.create_table("carts")
     mayfly.dynamodb.put_item(TableName="carts", Item={"id": {"S": "1"}})

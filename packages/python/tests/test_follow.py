@@ -54,7 +54,7 @@ def test_the_programs_clock_follows_every_change_of_the_worlds_clock(mayfly_serv
 
 
 @pytest.mark.usefixtures("_by")
-def test_the_sdk_and_waits_work_while_the_programs_clock_follows(mayfly_server):
+def test_the_sdk_and_waits_work_while_the_programs_clock_follows_the_worlds_clock(mayfly_server):
     with mayfly_server.world() as world:
         world.clock.freeze(Y2031, follow=True)
         world.create_table("carts", ttl="ttl")

@@ -22,7 +22,7 @@ def test_bytes_are_base64_in_dynamodb_json():
     assert from_dynamodb({"x": {"B": "AP8="}, "y": {"BS": ["AP8="]}}) == {"x": b"\x00\xff", "y": {b"\x00\xff"}}
 
 
-def test_values_that_are_dynamodb_json_already_stay_unchanged():
+def test_values_that_are_already_dynamodb_json_stay_unchanged():
     assert to_dynamodb({"id": {"S": "1"}, "n": {"N": "1"}}) == {"id": {"S": "1"}, "n": {"N": "1"}}
 
 

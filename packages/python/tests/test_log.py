@@ -16,7 +16,7 @@ def followed() -> tuple[ServerLog, int, threading.Thread]:
     return log, write_end, thread
 
 
-def test_a_reader_of_a_log_sees_every_line_written_before():
+def test_a_reader_of_a_log_sees_every_line_that_was_written_before_the_read():
     log, write_end, thread = followed()
     for n in range(1000):
         position = log.position()

@@ -207,7 +207,7 @@ def test_one(mayfly, carts):
     assert "_functions.py" not in result.stdout.str()
 
 
-def test_without_a_settle_a_failing_handler_fails_its_test_at_the_end(pytester):
+def test_without_a_settle_a_failing_handler_fails_its_test_at_the_end_of_the_test(pytester):
     pytester.makepyfile(
         FAILS
         + """
@@ -336,7 +336,7 @@ def test_the_configuration_sets_the_servers_binary_and_arguments(pytester):
     run(pytester).assert_outcomes(passed=1)
 
 
-def test_mayfly_follow_clock_makes_the_programs_clock_follow(pytester):
+def test_mayfly_follow_clock_makes_the_programs_clock_follow_the_worlds_clock(pytester):
     pytester.makepyfile(
         """
         import time

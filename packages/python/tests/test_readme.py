@@ -20,16 +20,16 @@ def test_the_readme_has_examples_of_each_kind():
     assert {language for language, _ in EXAMPLES} == {"python", "sh", "ini"}
 
 
-def test_the_first_example_of_the_readme_needs_no_imports():
+def test_the_first_example_in_the_readme_needs_no_imports():
     assert "import" not in TESTS[0]
 
 
-def test_the_example_tests_of_the_readme_pass(pytester):
+def test_the_example_tests_in_the_readme_pass(pytester):
     pytester.makepyfile(**{f"test_example_{number}": text for number, text in enumerate(TESTS)})
     pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=60).assert_outcomes(passed=len(TESTS))
 
 
-def test_the_example_configuration_of_the_readme_is_valid(pytester):
+def test_the_example_configuration_in_the_readme_is_valid(pytester):
     (configuration,) = [text for language, text in EXAMPLES if language == "ini"]
     (pytester.path / "pytest.ini").write_text(configuration)
     pytester.makepyfile("def test_one(mayfly): assert mayfly.clock._following")
@@ -38,7 +38,7 @@ def test_the_example_configuration_of_the_readme_is_valid(pytester):
 
 
 @pytest.mark.parametrize(("program", "output"), list(zip(PROGRAMS, ["2031-01-01 01:00:00+00:00\n", "INSERT by user\n"])))
-def test_the_example_programs_of_the_readme_print_the_expected_output(program, output):
+def test_the_example_programs_in_the_readme_print_the_expected_output(program, output):
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
     assert done.stdout == output
 

@@ -88,13 +88,13 @@ def test_the_search_on_path_skips_this_packages_own_script(tmp_path, monkeypatch
     assert _binary.find_binary().path == str(tmp_path / "mayfly")
 
 
-def test_a_server_exits_after_its_process_exits_without_closing_it():
+def test_a_server_exits_after_its_parent_process_exits_without_closing_it():
     program = "from mayfly import Server; server = Server(); print(server.pid, flush=True)"
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=30)
     assert is_gone_within(int(done.stdout), 2)
 
 
-def test_a_server_exits_after_its_process_is_killed():
+def test_a_server_exits_after_its_parent_process_is_killed():
     program = "from mayfly import Server; server = Server(); print(server.pid, flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         pid = int(child.stdout.readline())
@@ -126,7 +126,7 @@ def test_threads_can_share_a_world(mayfly):
     assert seen == [now] * 20
 
 
-def test_a_call_to_a_dead_server_reports_how_it_died_and_its_log():
+def test_a_call_to_a_dead_server_reports_how_the_server_died_and_its_log():
     with Server() as server, server.world() as world:
         world.clock.freeze()
         world.dynamodb.list_tables()
@@ -191,7 +191,7 @@ def test_a_failed_restart_is_reported(tmp_path):
             server.world()
 
 
-def test_a_call_to_a_dead_external_server_names_its_url():
+def test_a_call_to_a_dead_external_server_names_the_servers_url():
     with Server() as server, Server(url=server.url) as other, other.world() as world:
         world.clock.freeze()
         server.close()

@@ -49,7 +49,7 @@ def test_a_stream_is_enabled_by_default(mayfly):
     assert "StreamSpecification" not in mayfly.create_table("others", stream=False)
 
 
-def test_further_members_of_create_table_are_merged(mayfly):
+def test_further_members_of_create_table_are_merged_into_the_request(mayfly):
     table = mayfly.create_table(
         "carts",
         indexes=[Index("by_owner", key="owner")],

@@ -120,7 +120,7 @@ def test_a_wait_that_times_out_lists_the_items_other_changes(mayfly, carts):
     assert isinstance(error.value, TimeoutError)
 
 
-def test_the_error_of_a_wait_that_times_out_suggests_since(mayfly, carts):
+def test_the_error_of_a_wait_that_times_out_suggests_the_argument_since(mayfly, carts):
     carts.put_item(Item={"id": "1"})
     with pytest.raises(WaitError) as error:
         mayfly.wait_for("carts", {"id": "1"}, "INSERT", timeout=0.05)
@@ -213,13 +213,13 @@ def test_an_item_renewed_at_a_failpoint_survives(mayfly, carts):
     assert carts.get_item(Key={"id": "1"})["Item"]
 
 
-def test_control_makes_any_call_of_the_control_api(mayfly, carts):
+def test_control_can_make_any_call_of_the_control_api(mayfly, carts):
     assert mayfly.control("GET", "/jobs") == mayfly.control("GET", "jobs") == {"jobs": []}
     shards = mayfly.control("POST", "/streams/carts/split", {})["shards"]
     assert len(shards) == 3
 
 
-def test_an_account_opens_the_world_of_another_process(mayfly):
+def test_the_world_of_another_process_can_be_opened_by_its_account(mayfly):
     mayfly.create_table("carts")
     with Server(url=mayfly.url) as server:
         assert World(server, mayfly.account).dynamodb.list_tables()["TableNames"] == ["carts"]

@@ -133,7 +133,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_log_has_every_line_written_before_it_is_read() {
+    fn a_log_contains_every_line_that_was_written_before_the_read() {
         let log = Arc::new(Log::default());
         let mut stderr = log.open().unwrap();
         for number in 1..=LINES_MAX {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_about_an_account_omits_lines_about_other_accounts() {
+    fn the_log_of_an_account_omits_lines_about_other_accounts() {
         let log = Log::default();
         log.read("before of account 000000000001\n".as_bytes());
         let position = log.position();

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_to_a_dead_server_reports_how_it_ended() {
+    async fn a_call_to_a_dead_server_reports_how_the_server_ended() {
         let server = Server::start().await.unwrap();
         let world = server.world();
         server.shared.process.as_ref().unwrap().kill();

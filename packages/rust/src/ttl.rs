@@ -218,7 +218,7 @@ mod tests {
     use super::{TtlReason, read_suspects};
 
     #[test]
-    fn suspects_of_all_tables_are_read_even_with_unknown_reasons() {
+    fn ttl_suspects_of_all_tables_are_read_even_if_their_reasons_are_unknown() {
         let answer = br#"{"tables": {"carts": {"suspects": [{"key": {"id": {"S": "1"}}, "reason": "string",
             "message": "ttl is a string", "at": "2031-01-01T00:00:00Z"}]}, "empty": {}, "orders": {"suspects": [{"key": {},
             "reason": "mood", "message": ""}]}}}"#;

@@ -24,7 +24,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn a_server_is_accepted_if_its_major_and_minor_version_match() {
+    fn a_server_with_the_crates_major_and_minor_version_is_accepted() {
         for (ours, servers) in [("0.1.0", "0.1.9"), ("1.2.3", "1.2.0"), ("0.0.0", "7.0.0")] {
             assert!(check(ours, servers, "").is_ok(), "{ours} {servers}");
         }

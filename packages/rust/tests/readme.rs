@@ -161,7 +161,7 @@ mod travel {
 /// Compares the blocks of README.md that rustdoc ignores with the modules above, without indentation. Rustdoc runs the
 /// other blocks.
 #[test]
-fn every_example_of_the_readme_is_run_as_a_test() {
+fn every_example_in_the_readme_is_run_as_a_test() {
     let plain = |text: &str| text.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>();
     let tests = plain(include_str!("readme.rs"));
     let blocks = include_str!("../README.md").split("```rust,ignore\n").skip(1);

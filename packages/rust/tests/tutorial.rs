@@ -240,7 +240,7 @@ mod parallel {
 /// Each block in docs/tutorial/rust.md is one of the modules above, except for its indentation. `package test` names the
 /// page in MAYFLY_TUTORIAL, because it is not part of the crate.
 #[test]
-fn every_example_of_the_tutorial_is_run_as_a_test() {
+fn every_example_in_the_tutorial_is_run_as_a_test() {
     let Ok(page) = std::env::var("MAYFLY_TUTORIAL") else { return };
     let page = std::fs::read_to_string(page).unwrap();
     let plain = |text: &str| text.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>();

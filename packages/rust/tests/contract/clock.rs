@@ -23,7 +23,7 @@ async fn a_frozen_clock_stands_still_until_it_is_moved() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_clock_can_move_back_only_without_tables() -> Outcome {
+async fn a_clock_can_move_back_only_while_its_world_has_no_tables() -> Outcome {
     let world = mayfly::world().await?;
     let leap_day = UNIX_EPOCH + Duration::from_millis(1_582_934_400_005);
     world.clock.freeze_at(leap_day).await?;
@@ -90,7 +90,7 @@ async fn each_test_has_its_own_clock() -> Outcome {
 }
 
 #[tokio::test]
-async fn an_advance_ages_stream_records_only_with_age_streams() -> Outcome {
+async fn an_advance_ages_stream_records_only_if_age_streams_is_set() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + 1000 * HOUR).await?;
     let record = || world.wait_for("carts", ("id", "1")).since(new_2031()).timeout(MILLISECOND);

@@ -57,21 +57,21 @@ fn failed_before_the_next(name: &str) -> Result<String, Failure> {
 }
 
 #[test]
-fn after_a_servers_death_the_call_reports_it_and_the_next_test_gets_a_new_server() -> Outcome {
+fn after_a_servers_death_a_call_reports_the_death_and_the_next_test_gets_a_new_server() -> Outcome {
     let output = failed_before_the_next("ended::its_server_dies")?;
     assert!(output.contains(&format!("Error: {KILLED} its log ends with:\n    ")), "{output}");
     Ok(())
 }
 
 #[test]
-fn a_call_of_the_sdk_reports_a_dead_server() -> Outcome {
+fn an_sdk_call_reports_a_dead_server() -> Outcome {
     let output = failed_before_the_next("ended::its_server_dies_before_a_call_of_the_sdk")?;
     assert!(output.contains(KILLED), "{output}");
     Ok(())
 }
 
 #[tokio::test]
-async fn calls_after_the_server_was_dropped_report_its_end() -> Outcome {
+async fn calls_after_the_server_was_dropped_report_that_the_server_has_ended() -> Outcome {
     let server = mayfly::Server::start().await?;
     let world = server.world();
     drop(server);

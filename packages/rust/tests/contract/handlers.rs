@@ -57,7 +57,7 @@ async fn settle_returns_a_handlers_failure_once_with_its_records_and_attempts() 
 }
 
 #[tokio::test]
-async fn a_panic_fails_a_settled_advance() -> Outcome {
+async fn a_handlers_panic_fails_an_advance_that_settles() -> Outcome {
     let world = carts().await?;
     world.function("reminder", panics).await?;
     trigger(&world, Some(0)).await?;
@@ -328,7 +328,7 @@ fn a_failing_handler_fails_its_test() -> Outcome {
 }
 
 #[test]
-fn a_test_that_panics_shows_its_own_panic_and_the_printed_failure() -> Outcome {
+fn a_test_that_panics_shows_its_own_panic_and_the_handlers_failure() -> Outcome {
     let (passed, output) = run_ignored(&["handlers::it_panics_itself"], &[])?;
     assert!(!passed, "{output}");
     assert!(output.contains("the test itself"), "{output}");

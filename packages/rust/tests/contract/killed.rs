@@ -57,7 +57,7 @@ fn a_server_ends_when_the_test_process_is_killed() -> Outcome {
 }
 
 #[test]
-fn a_server_ends_when_its_process_ends_without_dropping_it() -> Outcome {
+fn a_server_ends_when_its_parent_process_ends_without_dropping_it() -> Outcome {
     let (mut program, url) = program(true, None)?;
     program.wait()?;
     ends_soon(&url);

@@ -40,7 +40,7 @@ fn a_failed_test_shows_the_log_of_its_own_world() -> Outcome {
 }
 
 #[test]
-fn a_failed_start_fails_the_test_with_its_message() -> Outcome {
+fn a_failed_start_fails_the_test_with_the_starts_error_message() -> Outcome {
     let (passed, output) =
         run_ignored(&["report::a_test_that_fails"], &[("MAYFLY_BINARY", "/nowhere/mayfly")])?;
     assert!(!passed, "{output}");

@@ -44,7 +44,7 @@ async fn a_server_answers_after_its_start_and_ends_when_it_is_dropped() -> Outco
 }
 
 #[tokio::test]
-async fn args_are_passed_to_the_server_and_override_the_crates_own() -> Outcome {
+async fn args_are_passed_to_the_server_and_override_the_crates_own_arguments() -> Outcome {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let args =
         [format!("--port={port}"), "--clock".into(), "frozen".into(), "--accounts-max".into(), "7".into()];
@@ -170,7 +170,7 @@ async fn a_url_where_no_mayfly_server_answers_is_reported() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_program_with_another_first_line_is_rejected() {
+async fn a_program_that_prints_an_unexpected_first_line_is_rejected() {
     let path = program("greets");
     let error = failure(of(&path)).await;
     let path = path.display();

@@ -6,7 +6,7 @@ use mayfly::{By, Event, Server};
 use crate::{HOUR, Outcome, carts, carts_table, new_2031, put_cart, tables};
 
 #[tokio::test]
-async fn worlds_are_isolated_accounts_of_twelve_digits() -> Outcome {
+async fn worlds_are_isolated_accounts_with_twelve_digit_ids() -> Outcome {
     let (one, other) = (carts().await?, mayfly::world().await?);
     for world in [&one, &other] {
         let account = world.account();

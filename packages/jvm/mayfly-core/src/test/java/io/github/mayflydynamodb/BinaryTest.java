@@ -31,7 +31,7 @@ class BinaryTest {
   }
 
   @Test
-  void prefers_the_option_then_MAYFLY_BINARY_then_the_class_path_then_PATH() throws IOException {
+  void the_search_tries_the_option_then_MAYFLY_BINARY_then_the_class_path_then_PATH() throws IOException {
     Path variable = program("variable", "variable");
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Map<String, String> both =
@@ -44,7 +44,7 @@ class BinaryTest {
   }
 
   @Test
-  void fails_without_trying_another_program_if_a_configured_program_is_missing() {
+  void no_other_program_is_tried_if_a_configured_program_is_missing() {
     Path missing = directory.resolve("missing");
     Map<String, String> path = Map.of("PATH", onPath.getParent().toString());
     assertEquals(
@@ -60,7 +60,7 @@ class BinaryTest {
   }
 
   @Test
-  void rejects_a_file_that_is_not_executable() throws IOException {
+  void a_file_that_is_not_executable_is_rejected() throws IOException {
     Files.setPosixFilePermissions(named, PosixFilePermissions.fromString("rw-r--r--"));
     assertEquals(
         "The option binary is set to " + named + ", which is not executable: chmod +x " + named,
@@ -68,7 +68,7 @@ class BinaryTest {
   }
 
   @Test
-  void says_how_to_get_a_program_if_none_is_found() {
+  void if_no_program_is_found_the_error_says_how_to_get_one() {
     assertEquals(
         "No mayfly program found: add io.github.mayfly-dynamodb:mayfly-binary-linux-x86_64 to the test class path, put"
             + " mayfly on PATH, set MAYFLY_BINARY to its path, or set MAYFLY_URL to the URL of a running server.",
@@ -76,7 +76,7 @@ class BinaryTest {
   }
 
   @Test
-  void says_what_to_do_on_a_platform_without_a_jar() throws IOException {
+  void on_a_platform_without_a_jar_the_error_says_what_to_do() throws IOException {
     var elsewhere = new BundledBinary(loader(directory.resolve("nothing")), Map.of(), "macos-aarch64");
     assertEquals(
         "No mayfly program found, and no jar contains one for macos-aarch64: build one and set MAYFLY_BINARY to its path,"
@@ -85,7 +85,7 @@ class BinaryTest {
   }
 
   @Test
-  void unpacks_the_bundled_program_once_and_only_for_its_user() throws IOException {
+  void the_bundled_program_is_unpacked_once_and_only_for_the_current_user() throws IOException {
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Path program = bundled.extract().orElseThrow();
     assertEquals(directory.resolve("cache/mayfly"), program.getParent().getParent());
@@ -101,7 +101,7 @@ class BinaryTest {
   }
 
   @Test
-  void replaces_an_unpacked_program_with_another_length() throws IOException {
+  void an_unpacked_program_of_the_wrong_length_is_replaced() throws IOException {
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Path program = bundled.extract().orElseThrow();
     Files.writeString(program, "cut");
@@ -109,7 +109,7 @@ class BinaryTest {
   }
 
   @Test
-  void replaces_an_unpacked_program_with_other_bytes() throws IOException {
+  void an_unpacked_program_with_the_wrong_bytes_is_replaced() throws IOException {
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Path program = bundled.extract().orElseThrow();
     Files.writeString(program, "bumbled");
@@ -117,7 +117,7 @@ class BinaryTest {
   }
 
   @Test
-  void rejects_a_bundled_program_with_a_wrong_checksum() throws IOException {
+  void a_bundled_program_with_a_wrong_checksum_is_rejected() throws IOException {
     String refused = refused(() -> bundled("bundled", "0".repeat(64)).extract());
     assertEquals(
         "Cannot unpack mayfly from its jar (java.io.IOException: its SHA-256 is "
@@ -129,7 +129,7 @@ class BinaryTest {
   }
 
   @Test
-  void unpacks_into_the_temporary_directory_if_the_cache_is_not_writable() throws IOException {
+  void the_program_is_unpacked_into_the_temporary_directory_if_the_cache_is_not_writable() throws IOException {
     Files.writeString(directory.resolve("cache"), "a file");
     Path program =
         bundled("bundled", BundledBinary.checksum(program("bundled", "bundled"))).extract().orElseThrow();
@@ -140,7 +140,7 @@ class BinaryTest {
   }
 
   @Test
-  void uses_the_platform_names_of_the_jars() {
+  void platform_names_match_the_names_of_the_jars() {
     assertEquals("linux-x86_64", Platform.name("Linux", "amd64"));
     assertEquals("linux-aarch64", Platform.name("Linux", "aarch64"));
     assertEquals("macos-aarch64", Platform.name("Mac OS X", "aarch64"));

@@ -103,7 +103,7 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void a_clock_with_tables_cannot_move_back() {
+  void a_clock_cannot_move_back_while_its_world_has_tables() {
     createCarts();
     ControlException refused = assertThrows(ControlException.class, () -> clock.advanceTo(START.minusSeconds(1)));
     assertEquals("Conflict", refused.type());

@@ -87,7 +87,7 @@ class HandlerTest {
   }
 
   @Test
-  void a_settled_advance_throws_a_failure() {
+  void an_advance_that_settles_throws_a_handlers_failure() {
     carts(FAILS, ONCE, OPTIONS);
     put("1");
     HandlerException thrown =

@@ -14,7 +14,7 @@ class ServerLogTest {
   }
 
   @Test
-  void a_log_has_every_line_written_before_it_is_read() throws Exception {
+  void a_log_contains_every_line_that_was_written_before_the_read() throws Exception {
     Process process = start("while read -r line; do echo \"$line\" >&2; echo written; done");
     ServerLog log = new ServerLog();
     Thread reader = log.follow(process);

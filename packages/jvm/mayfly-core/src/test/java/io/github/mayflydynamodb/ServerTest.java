@@ -80,7 +80,7 @@ class ServerTest {
   }
 
   @Test
-  void a_call_to_a_dead_server_reports_how_it_ended_and_its_log() {
+  void a_call_to_a_dead_server_reports_how_the_server_ended_and_its_log() {
     Server server = Server.start(OPTIONS);
     World world = server.world();
     world.createTable(Table.named("carts"));

@@ -102,7 +102,7 @@ class StartFailureTest {
   }
 
   @Test
-  void a_program_with_another_first_line_is_rejected() throws IOException {
+  void a_program_that_prints_an_unexpected_first_line_is_rejected() throws IOException {
     Path program = script("echo hello");
     assertEquals(
         program + " is not Mayfly: its first line is \"hello\". Set MAYFLY_BINARY to a mayfly program.",

@@ -19,7 +19,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 class WorldTest extends Fixture {
   @Test
-  void worlds_are_isolated_accounts_of_twelve_digits() {
+  void worlds_are_isolated_accounts_with_twelve_digit_ids() {
     assertTrue(world.account().matches("[1-9]\\d{11}"), world.account());
     createCarts();
     try (World other = SERVER.world()) {
@@ -30,7 +30,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void clients_use_the_world_and_each_is_created_only_once() {
+  void clients_use_the_world_and_each_client_is_created_only_once() {
     createCarts();
     assertSame(world.dynamoDb(), world.dynamoDb());
     assertEquals(List.of("carts"), world.dynamoDbAsync().listTables().join().tableNames());
@@ -87,7 +87,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void an_account_without_twelve_digits_is_rejected() {
+  void an_account_id_without_twelve_digits_is_rejected() {
     IllegalArgumentException refused =
         assertThrows(IllegalArgumentException.class, () -> SERVER.world("42", "us-east-1"));
     assertEquals("An account must have twelve digits, got 42.", refused.getMessage());
@@ -119,7 +119,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void control_makes_any_call_for_its_world() {
+  void control_can_make_any_call_of_the_control_api_for_its_world() {
     createCarts();
     Map<String, Object> shards = world.control("POST", "/streams/carts/split", Map.of());
     assertEquals(3, ((List<?>) shards.get("shards")).size());

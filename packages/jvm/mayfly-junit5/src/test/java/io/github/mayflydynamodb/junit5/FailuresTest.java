@@ -208,7 +208,7 @@ class FailuresTest {
   }
 
   @Test
-  void a_failed_start_fails_each_test_with_its_message() {
+  void a_failed_start_fails_each_test_with_the_starts_error_message() {
     EngineExecutionResults results =
         EngineTestKit.engine("junit-jupiter")
             .selectors(selectClass(OneFails.class))

@@ -32,7 +32,7 @@ class WorldPerClassTest {
   }
 
   @Test
-  void the_constructor_gets_the_same_world(World world) {
+  void the_constructor_and_the_tests_get_the_same_world(World world) {
     assertSame(ofAll, world);
     assertSame(ofAll, constructed);
   }

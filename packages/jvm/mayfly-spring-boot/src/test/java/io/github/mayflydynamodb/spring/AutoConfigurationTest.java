@@ -45,7 +45,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void a_property_disables_all_beans_of_Mayfly() {
+  void setting_mayfly_enabled_to_false_disables_all_beans_of_Mayfly() {
     runner
         .withPropertyValues("mayfly.enabled=false")
         .run(context -> assertThat(context).doesNotHaveBean(World.class).doesNotHaveBean(DynamoDbClient.class));
@@ -62,7 +62,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void a_property_keeps_the_applications_own_beans() {
+  void setting_mayfly_replace_to_false_keeps_the_applications_own_beans() {
     runner
         .withUserConfiguration(OwnClock.class)
         .withPropertyValues("mayfly.replace=false")
@@ -92,7 +92,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void a_context_uses_a_container_with_ServiceConnection() {
+  void a_context_uses_a_container_that_is_annotated_with_ServiceConnection() {
     try (Server running = Server.start()) {
       NotReallyAContainer.url = running.url();
       runner

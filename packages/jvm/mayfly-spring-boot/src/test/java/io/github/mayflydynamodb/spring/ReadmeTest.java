@@ -21,7 +21,7 @@ class ReadmeTest {
   private static final Path TUTORIAL = ROOT.resolve("../../docs/tutorial/java.md");
 
   @Test
-  void every_Java_example_of_the_README_is_part_of_a_test() throws IOException {
+  void every_Java_example_in_the_README_is_part_of_a_test() throws IOException {
     List<String> examples = blocks(README, "java");
     assertThat(examples).hasSizeGreaterThan(8);
     List<String> tests = tests();
@@ -29,7 +29,7 @@ class ReadmeTest {
   }
 
   @Test
-  void every_class_of_the_tutorial_is_part_of_a_test() throws IOException {
+  void every_class_in_the_tutorial_is_part_of_a_test() throws IOException {
     List<String> examples = blocks(TUTORIAL, "java");
     assertThat(examples).hasSize(5);
     List<String> tests = tests();
