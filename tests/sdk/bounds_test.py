@@ -36,7 +36,7 @@ class Short(unittest.TestCase):
 
 
 class OutOfDescriptors(Short):
-    def test_without_descriptors_existing_clients_are_served_and_accepting_resumes_later(self):
+    def test_when_descriptors_run_out_existing_clients_are_served_and_new_ones_are_accepted_later(self):
         limits = resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
         others = []
@@ -60,7 +60,7 @@ class OutOfDescriptors(Short):
 
 
 class OutOfThreads(unittest.TestCase):
-    def test_without_threads_only_waiting_requests_are_rejected(self):
+    def test_when_no_thread_can_start_only_waiting_requests_are_rejected(self):
         log = tempfile.TemporaryFile()
         self.addCleanup(log.close)
         server = MayflyServer(preexec=become_nobody, log=log)

@@ -167,25 +167,25 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(report["read"], {})
         self.assertEqual(self.server.control("GET", "clock")["mode"], "real")
 
-    def test_a_page_from_another_site_reads_and_changes_nothing(self):
+    def test_a_page_from_another_site_cannot_read_or_change_data(self):
         self.serve()
         before = self.state()
         self.pages.html = self.html(self.server.url)
         self.check_nothing_happened(before, self.browse(f"http://evil.example:{self.pages.port}/"))
 
-    def test_a_page_from_another_port_of_localhost_reads_and_changes_nothing(self):
+    def test_a_page_from_another_port_of_localhost_cannot_read_or_change_data(self):
         self.serve()
         before = self.state()
         self.pages.html = self.html(f"http://localhost:{self.server.port}")
         self.check_nothing_happened(before, self.browse(f"http://localhost:{self.pages.port}/"))
 
-    def test_a_page_that_reaches_the_server_by_its_own_name_reads_and_changes_nothing(self):
+    def test_a_page_that_reaches_the_server_under_the_pages_host_name_cannot_read_or_change_data(self):
         self.serve()
         before = self.state()
         self.pages.html = self.html(f"http://evil.example:{self.server.port}")
         self.check_nothing_happened(before, self.browse(f"http://evil.example:{self.pages.port}/"))
 
-    def test_a_page_that_rebinds_its_name_reads_and_changes_nothing(self):
+    def test_a_page_that_rebinds_its_host_name_cannot_read_or_change_data(self):
         self.serve()
         before = self.state()
         rebinder = Rebinder(self.html(""), self.server.port)

@@ -82,7 +82,7 @@ class World:
 
 
 class ClockTest(unittest.TestCase):
-    def test_an_advance_of_48_hours_deletes_exactly_the_due_items_in_order(self):
+    def test_an_advance_of_48_hours_deletes_exactly_the_expired_items_in_order_of_expiry(self):
         world, other = World(), World()
         world.freeze()
         world.create_carts()
@@ -114,7 +114,7 @@ class ClockTest(unittest.TestCase):
         self.assertEqual(other_after["mode"], "real")
         self.assertEqual(other_after["now"][:4], other_before["now"][:4])
 
-    def test_next_expiry_advances_from_one_expiry_to_the_next(self):
+    def test_advancing_to_next_expiry_moves_the_clock_from_one_expiry_to_the_next(self):
         world = World()
         world.freeze()
         world.create_carts()
@@ -129,7 +129,7 @@ class ClockTest(unittest.TestCase):
         self.assertEqual((nothing["now"], nothing["expired"]), ("2031-01-01T00:02:00.001Z", 0))
         self.assertEqual(nothing["message"], "No item is going to expire, so the clock did not move.")
 
-    def test_the_clock_can_go_back_only_without_tables(self):
+    def test_the_clock_can_go_back_only_while_the_account_has_no_tables(self):
         world = World()
         world.freeze("2031-01-01T00:00:00Z")
         world.freeze("2020-01-01T00:00:00Z")
@@ -235,7 +235,7 @@ class AwaitTest(unittest.TestCase):
 
 
 class ExplainTest(unittest.TestCase):
-    def test_explain_returns_each_reason(self):
+    def test_explain_returns_the_reason_why_an_item_has_or_has_not_expired(self):
         world = World()
         world.freeze()
         world.create_carts()

@@ -298,11 +298,11 @@ class CrashLoop(unittest.TestCase):
         self.server.stop()
         print(f"{kills} kills, {sum(writer.acknowledged for writer in writers)} acknowledged writes", flush=True)
 
-    def test_acknowledged_writes_survive_kills(self):
+    def test_acknowledged_writes_survive_kills_of_the_server(self):
         self.options = ()
         self.run_loop(KILLS)
 
-    def test_acknowledged_writes_survive_kills_with_fsync(self):
+    def test_acknowledged_writes_survive_kills_of_a_server_that_runs_with_fsync(self):
         self.options = ("--fsync",)
         self.run_loop(max(KILLS // 4, 1))
 

@@ -30,7 +30,7 @@ def create_events(name):
 
 
 class ExactExpiryTest(unittest.TestCase):
-    def test_each_due_item_is_deleted_once_and_not_early_and_others_stay(self):
+    def test_each_expired_item_is_deleted_once_and_never_early_and_other_items_stay(self):
         table = create_events("events")
         dynamodb = server.client("dynamodb")
         reader = StreamReader(server, "events")

@@ -204,7 +204,7 @@ class ReadAgain(unittest.TestCase):
         assert status == 200, answer
         cls.model.write(cls.now, key, item)
 
-    def test_a_full_export_has_the_table_as_of_any_second(self):
+    def test_a_full_export_contains_the_table_as_of_the_requested_second(self):
         seconds = [self.random.randrange(START + 1, self.now - 5 * MINUTE) for _ in range(8)]
         for second in seconds + [None]:
             with self.subTest(second=second):
@@ -218,7 +218,7 @@ class ReadAgain(unittest.TestCase):
                 for key, _ in self.exporter.files(export):
                     self.assertTrue(key.startswith(str(pathlib.Path(export["ExportManifest"]).parent) + "/data/"), key)
 
-    def test_an_incremental_export_has_the_changes_in_its_window(self):
+    def test_an_incremental_export_contains_the_changes_in_its_window(self):
         for view in ("NEW_AND_OLD_IMAGES", "NEW_IMAGE"):
             for _ in range(6):
                 first = self.random.randrange(START + 1, self.now - 20 * MINUTE)
@@ -246,7 +246,7 @@ class ReadAgain(unittest.TestCase):
                     for key, _ in self.exporter.files(export):
                         self.assertTrue(key.startswith("AWSDynamoDB/data/"), key)
 
-    def test_an_ion_export_has_the_items_of_the_table(self):
+    def test_an_ion_export_contains_the_items_of_the_table(self):
         export = self.exporter.export(ExportFormat="ION")
         expected = self.model.at(self.now * 1000)
         found = {}
@@ -499,7 +499,7 @@ class Failures(unittest.TestCase):
         table.put_item(Item={"id": "more"})
         self.assertEqual(len(table.scan()["Items"]), 11)
 
-    def test_an_export_interrupted_by_a_kill_has_failed(self):
+    def test_an_export_interrupted_by_a_kill_is_reported_as_failed(self):
         """The bucket's endpoint accepts connections but never responds, so the export stays in progress."""
         silent = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(silent.close)

@@ -56,7 +56,7 @@ class GlobalTablesTest(unittest.TestCase):
             if record["eventName"] == "REMOVE"
         }
 
-    def test_the_documentations_example_works(self):
+    def test_the_example_in_the_documentation_works_as_written(self):
         way(WEST, EAST, paused=True)
         self.east.put_item(TableName="carts", Item={"id": {"S": "1"}, "total": {"N": "10"}})
         self.west.put_item(TableName="carts", Item={"id": {"S": "1"}, "total": {"N": "12"}})

@@ -186,7 +186,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.over(arn)["FailureCode"], "S3NoSuchBucket")
         self.assertEqual(self.dynamodb.list_tables()["TableNames"], [])
 
-    def test_a_table_is_creating_and_cannot_be_changed_during_its_import(self):
+    def test_a_table_has_the_status_creating_and_cannot_be_changed_during_its_import(self):
         self.bucket.put("a.json", lines({"id": {"S": str(n)}, "x": {"S": "x" * 300}} for n in range(60_000)))
         arn = self.start("carts", "")
         errors = self.dynamodb.exceptions
@@ -284,7 +284,7 @@ class Imports(unittest.TestCase):
 
 
 class Killed(unittest.TestCase):
-    def test_an_import_interrupted_by_a_crash_has_failed_and_its_table_keeps_earlier_items(self):
+    def test_an_import_interrupted_by_a_crash_is_reported_as_failed_and_its_table_keeps_earlier_items(self):
         bucket = Bucket(self, "in")
         for n in range(4):
             bucket.put(f"{n}.json", lines({"id": {"S": f"{n}-{m}"}, "x": {"S": "x" * 500}} for m in range(60_000)))

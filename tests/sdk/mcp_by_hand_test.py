@@ -79,7 +79,7 @@ class StandardInput(unittest.TestCase):
         self.assertEqual(answers[7]["result"]["structuredContent"]["reason"], "milliseconds")
         self.assertEqual(answers[8]["result"]["structuredContent"]["Items"], [{"id": "late", "ttl": 1924992060000}])
 
-    def test_the_tools_advance_a_frozen_clock_and_explain_an_item_that_stays(self):
+    def test_the_tools_can_advance_a_frozen_clock_and_explain_why_an_item_still_exists(self):
         answers, every, done = converse(STORY, "--in-memory")
         self.expect_story(answers)
         self.assertEqual(len(every), len(STORY), "only messages may be on standard output")
@@ -106,7 +106,7 @@ class StandardInput(unittest.TestCase):
                          [-32700, -32600, -32600, -32600, -32601, -32602, -32602, None])
         self.assertEqual(answers[5]["result"], {})
 
-    def test_read_only_hides_and_rejects_tools_that_change_something(self):
+    def test_the_read_only_option_hides_and_rejects_tools_that_change_something(self):
         answers, _, _ = converse(
             [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, call(2, "put_item", TableName="carts", Item={}),
              call(3, "operation", operation="DeleteTable", request={"TableName": "carts"}),
@@ -153,7 +153,7 @@ class StandardInput(unittest.TestCase):
     def await_(self, number):
         return call(number, "await_change", table="carts", key={"id": {"S": "1"}}, timeout_seconds=60)
 
-    def test_a_signal_ends_the_process_like_the_end_of_its_input(self):
+    def test_a_signal_ends_the_process_as_the_end_of_its_input_does(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             command = [binary(), "mcp", "--in-memory", "--log-level", "error"]
             with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -187,7 +187,7 @@ class OverHttp(unittest.TestCase):
         self.assertEqual(post(ping, MCP_Protocol_Version=LEGACY), (200, {"jsonrpc": "2.0", "id": 2, "result": {}}))
         self.assertEqual(post("[" + json.dumps(ping) + "]", MCP_Protocol_Version=LEGACY)[0], 400)
 
-    def test_the_access_rules_of_other_paths_apply(self):
+    def test_the_access_rules_of_other_paths_also_apply_to_mcp(self):
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         self.assertEqual(post(ping, Origin="http://evil.example")[0], 403)
         self.assertEqual(post(ping, Host="evil.example")[0], 403)

@@ -53,7 +53,7 @@ class PythonSdk(unittest.TestCase):
 
         asyncio.run(asyncio.wait_for(run(), 60))
 
-    def test_the_sdk_works_on_standard_input(self):
+    def test_the_sdk_works_over_standard_input_and_output(self):
         for mode in ("2026-07-28", "legacy", "auto"):
             with self.subTest(mode):
                 self.told_by(stdio_client(StdioServerParameters(command=SERVER, args=["mcp", "--in-memory"])), mode)

@@ -149,7 +149,7 @@ class OlderDirectory(unittest.TestCase):
         self.assertEqual(scan(server, "orders"), left)
         self.assertEqual(set(scan(server, "orders", IndexName="by_owner")), set(left))
 
-    def test_an_older_directory_can_be_verified_read_and_upgraded(self):
+    def test_a_data_directory_of_an_older_version_can_be_verified_read_and_upgraded(self):
         self.assertNotEqual(ARCHIVES, [])
         for archive in ARCHIVES:
             with self.subTest(archive.name):

@@ -99,12 +99,12 @@ class OpenApiTest(unittest.TestCase):
         cls.server = MayflyServer.for_module()
         cls.document = get(cls.server, "/_mayfly/openapi.json")
 
-    def test_the_document_has_every_listed_call(self):
+    def test_the_openapi_document_has_every_call_that_the_server_lists(self):
         described = {f"{method.upper()} {path}": call["summary"]
                      for path, methods in self.document["paths"].items() for method, call in methods.items()}
         self.assertEqual(described, get(self.server, "/_mayfly/")["calls"])
 
-    def test_references_resolve_and_operations_are_named(self):
+    def test_references_in_the_openapi_document_resolve_and_operations_have_unique_ids(self):
         names = []
         for methods in self.document["paths"].values():
             for call in methods.values():

@@ -223,7 +223,7 @@ class Pages(unittest.TestCase):
         text = text.replace("/tmp/mayfly", f"{cls.home}/files")
         return text.replace("http://127.0.0.1:8000", cls.server.url) if hasattr(cls, "server") else text
 
-    def test_the_blocks_of_each_page_run_in_order(self):
+    def test_the_code_blocks_of_each_page_run_in_order(self):
         for page in PAGES:
             with self.subTest(page):
                 self.paste(page)
@@ -248,7 +248,7 @@ class Pages(unittest.TestCase):
             shell.close()
             python.close()
 
-    def test_the_blocks_of_each_how_to_run_in_order_on_a_fresh_server(self):
+    def test_the_code_blocks_of_each_how_to_guide_run_in_order_on_a_fresh_server(self):
         for page in HOW_TOS:
             with self.subTest(page):
                 self.paste_how_to(page)

@@ -24,7 +24,7 @@ def execute(statement, *parameters, **more):
 
 
 class PartiQL(unittest.TestCase):
-    def test_next_token_continues_across_several_partitions(self):
+    def test_a_statement_continues_across_several_partitions_with_next_token(self):
         create_music("pages")
         artists = [f"artist-{i:02}" for i in range(12)]
         for artist in artists:
@@ -49,7 +49,7 @@ class PartiQL(unittest.TestCase):
             execute("SELECT * FROM pages", NextToken=more["NextToken"])
         self.assertEqual(raised.exception.response["Error"]["Message"], "NextToken does not match request")
 
-    def test_a_statement_with_a_whole_key_reads_or_writes_one_item(self):
+    def test_a_statement_with_a_complete_primary_key_reads_or_writes_one_item(self):
         create_music("single")
         execute("INSERT INTO single VALUE {'artist':'Nina', 'year':1964, 'tags':<<'soul'>>}")
         with self.assertRaises(dynamodb.exceptions.DuplicateItemException):

@@ -119,7 +119,7 @@ class RawHttpTest(unittest.TestCase):
         self.assertEqual(status, 200)
         self.assertEqual(describe("throughput")["OnDemandThroughput"]["MaxReadRequestUnits"], 11)
 
-    def test_an_index_of_several_key_attributes_is_queried_by_all_its_partition_attributes(self):
+    def test_an_index_with_several_partition_attributes_is_queried_by_all_of_them(self):
         create(
             "orders",
             AttributeDefinitions=[

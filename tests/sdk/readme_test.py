@@ -18,7 +18,7 @@ def blocks(document, language):
 
 
 class Readme(unittest.TestCase):
-    def test_the_readmes_example_prints_the_output_it_shows(self):
+    def test_the_readmes_example_prints_the_output_that_the_readme_shows(self):
         """Uses the Python package's sources; the package's own tests use the installed package."""
         (program,), (printed,) = blocks("README.md", "python"), blocks("README.md", "text")
         environment = {name: value for name, value in os.environ.items() if name != "MAYFLY_URL"}

@@ -38,11 +38,11 @@ class SchemathesisTest(unittest.TestCase):
         self.server.terminate()
         self.assertEqual(self.server.wait(60), 0)
 
-    def test_the_document_is_valid(self):
+    def test_the_openapi_document_is_valid(self):
         with urllib.request.urlopen(self.url + "/_mayfly/openapi.json", timeout=60) as answer:
             OpenAPIV31SpecValidator(json.load(answer)).validate()
 
-    def test_every_response_matches_the_document(self):
+    def test_every_response_matches_the_openapi_document(self):
         for words in (["table", "create", "carts", "--ttl", "ttl"], ["item", "put", "carts", "id=1", "ttl=+1h"]):
             subprocess.run([os.environ["MAYFLY_SERVER"], *words, "--url", self.url], check=True, stdout=subprocess.DEVNULL)
         config = self.directory / "schemathesis.toml"

@@ -123,7 +123,7 @@ class WindowSweeperTest(unittest.TestCase):
         corrected_sweep(table, self.end + WINDOW_SECONDS, self.end)
         self.assertEqual(item_ids(table), [])
 
-    def test_a_filter_on_the_service_does_not_match_a_sweepers_deletions(self):
+    def test_a_filter_for_deletions_by_the_service_does_not_match_a_sweepers_deletions(self):
         table = create_table("customers")
         reader = StreamReader(server, "customers")
         self.put(table, "swept", self.end - 1)

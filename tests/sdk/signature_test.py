@@ -117,7 +117,7 @@ class SignatureTest(unittest.TestCase):
         self.assertIn(message, raised.exception.response["Error"]["Message"])
         return raised.exception.response["ResponseMetadata"]["HTTPStatusCode"]
 
-    def test_boto3_is_accepted_with_every_key_in_the_file_and_no_other(self):
+    def test_boto3_is_accepted_with_every_key_in_the_file_and_with_no_other_key(self):
         for key, secret, token in (
             (KEY, SECRET, None),
             (ACCOUNT_KEY, ACCOUNT_SECRET, None),
@@ -267,7 +267,7 @@ class SignatureTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn(MISMATCH, said)
 
-    def test_the_environments_key_is_accepted(self):
+    def test_a_key_from_the_environment_is_accepted(self):
         known = {"AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "B", "AWS_SESSION_TOKEN": ""}
         other = MayflyServer("--require-signature", environment=known)
         try:

@@ -156,7 +156,7 @@ class SweepTest(unittest.TestCase):
     def advance(self, seconds):
         self.control("POST", "clock/advance", {"seconds": seconds})
 
-    def test_plan_backfill_and_a_single_pass_work_as_the_manual_shows(self):
+    def test_sweep_plan_sweep_backfill_and_a_single_pass_work_as_the_manual_shows(self):
         self.freeze()
         self.create_table()
         for n in range(30):
@@ -191,7 +191,7 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(seconds, sorted(seconds))
         self.assertGreater(second.log()[-1]["deleted"], 200)
 
-    def test_while_sweepers_are_killed_each_item_is_deleted_once_and_none_early(self):
+    def test_while_sweepers_are_killed_each_item_is_deleted_once_and_no_item_is_deleted_early(self):
         """Renewed items stay. A stream filter can tell the user's deletions from the sweeper's by the mark."""
         reader = self.create_table()
         start = int(time.time()) + 5
@@ -247,7 +247,7 @@ class SweepTest(unittest.TestCase):
             self.assertEqual(several.wait(), 1)
             self.assertIn("table none: ResourceNotFoundException", several.said())
 
-    def test_the_manuals_filter_distinguishes_the_sweepers_deletions_from_a_users(self):
+    def test_the_manuals_filter_distinguishes_the_sweepers_deletions_from_a_users_deletions(self):
         self.freeze()
         self.create_table()
         patterns = [line for line in MANUAL.splitlines() if line.startswith('{"eventName": ["REMOVE"]')]

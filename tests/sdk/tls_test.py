@@ -78,7 +78,7 @@ def connection():
 
 
 class TlsTest(unittest.TestCase):
-    def test_boto3_works_only_with_the_certificate(self):
+    def test_boto3_connects_only_if_it_trusts_the_certificate(self):
         dynamodb = server.client("dynamodb", verify=cert)
         dynamodb.create_table(
             TableName="carts",
@@ -121,7 +121,7 @@ class TlsTest(unittest.TestCase):
             time.sleep(0.05)
         self.assertLessEqual(open_connections(), before)
 
-    def test_the_aws_cli_works_with_the_certificate(self):
+    def test_the_aws_cli_connects_if_it_trusts_the_certificate(self):
         limits = server.aws("dynamodb", "describe-limits", AWS_CA_BUNDLE=cert)
         self.assertIn("AccountMaxReadCapacityUnits", limits)
 

@@ -302,7 +302,7 @@ class TransferTest(unittest.TestCase):
         found = other.client("dynamodb").describe_table(TableName="orders")["Table"]
         self.assertEqual([one["IndexName"] for one in found["GlobalSecondaryIndexes"]], ["days"])
 
-    def test_tables_can_be_copied_through_a_file_or_gzip_or_a_pipe(self):
+    def test_tables_can_be_copied_through_a_file_a_gzip_file_or_a_pipe(self):
         self.make_orders()
         self.make("carts")
         for way in ("tables.json", "tables.jsonl.gz", "-"):
@@ -336,7 +336,7 @@ class TransferTest(unittest.TestCase):
         self.assertIn("no table nowhere", self.export("nowhere", "--to", "x", code=FAILED))
         self.assertIn("--all", self.export("--to", "x", code=MEANS_NOTHING))
 
-    def test_all_skips_the_state_of_sweep_unless_it_is_named(self):
+    def test_the_all_option_skips_the_state_table_of_sweep_unless_the_table_is_named(self):
         self.make("carts")
         self.make("mayfly_sweep")
         left_out = "mayfly_sweep: skipped, because it holds the state of 'mayfly sweep'; name it to copy it"
@@ -347,7 +347,7 @@ class TransferTest(unittest.TestCase):
         self.import_("--from", "state")
         self.assertEqual(self.there.list_tables()["TableNames"], ["carts", "mayfly_sweep"])
 
-    def test_items_only_fills_an_existing_table(self):
+    def test_the_items_only_option_fills_an_existing_table(self):
         self.make("carts", items=30)
         self.make("carts", items=0, client=self.there)
         self.export("carts", "--items-only", "--to", "items.jsonl")
@@ -543,7 +543,7 @@ class TransferTest(unittest.TestCase):
             ask(self.there, "GetResourcePolicy", {"ResourceArn": self.there.describe_table(TableName="orders")["Table"]["TableArn"]})
         self.assertIn("PolicyNotFoundException", refused.exception.read().decode())
 
-    def test_a_streams_policy_is_reported_but_no_disabled_destination(self):
+    def test_a_streams_policy_is_reported_but_a_disabled_destination_is_not(self):
         arn = self.make_orders()
         stream_arn = self.here.describe_table(TableName="orders")["Table"]["LatestStreamArn"]
         allow = {"Effect": "Allow", "Principal": {"AWS": "444455556666"}, "Action": "dynamodb:GetRecords", "Resource": stream_arn}
@@ -556,7 +556,7 @@ class TransferTest(unittest.TestCase):
         self.assertIn(self.STAYS[0], said)
         self.assertNotIn("Kinesis", said)
 
-    def test_unsupported_settings_are_skipped_and_denied_ones_are_reported(self):
+    def test_settings_that_the_source_does_not_support_are_skipped_and_settings_that_it_denies_are_reported(self):
         self.make("carts")
         asked = ("ListContributorInsights", "GetResourcePolicy", "DescribeKinesisStreamingDestination", "ListTagsOfResource")
         failure = lambda name: (400, {"__type": f"com.amazonaws.dynamodb.v20120810#{name}", "message": "so it is"})
@@ -571,7 +571,7 @@ class TransferTest(unittest.TestCase):
 
     # --- existing tables
 
-    def test_if_exists_decides_what_happens_to_an_existing_table(self):
+    def test_the_if_exists_option_decides_what_happens_to_an_existing_table(self):
         self.make("carts", items=3)
         self.export("carts", "--to", "backup")
         self.make("carts", items=0, client=self.there)
@@ -645,7 +645,7 @@ class TransferTest(unittest.TestCase):
                 ttl = self.there.describe_time_to_live(TableName="carts")["TimeToLiveDescription"]
                 self.assertEqual(ttl["TimeToLiveStatus"], "DISABLED" if is_there else "ENABLED")
 
-    def test_of_two_imports_that_create_the_same_table_at_once_one_fails(self):
+    def test_one_of_two_imports_that_create_the_same_table_at_once_fails(self):
         self.make_one_and_two()
         for _ in range(4):
             self.target = self.account()
@@ -915,7 +915,7 @@ class TransferTest(unittest.TestCase):
         self.put("orders", orders)
         (self.directory / "rules.json").write_text(json.dumps(self.RULES))
 
-    def test_rules_drop_hash_fake_and_keep_values_and_foreign_keys_still_match(self):
+    def test_rules_can_drop_hash_fake_or_keep_values_and_foreign_keys_still_match(self):
         self.make_shop()
         words = ["--all", "--anonymize", "rules.json"]
         said = self.export(*words, "--to", server.url, "--to-account", self.target)
@@ -1024,7 +1024,7 @@ class TransferTest(unittest.TestCase):
         self.assertIn("larger", self.export("users", "--anonymize", "rules.json", "--to", "x", code=FAILED))
         self.assertFalse((self.directory / "x").exists())
 
-    def test_a_path_of_many_wildcards_terminates_on_a_deep_item(self):
+    def test_matching_a_path_with_many_wildcards_terminates_on_a_deep_item(self):
         deep = {"S": "alice"}
         for _ in range(30):
             deep = {"M": {"a": deep}}

@@ -165,7 +165,7 @@ class ThreadsRunOut(unittest.TestCase):
 
 
 class NoThreadAtAll(unittest.TestCase):
-    def test_a_command_that_cannot_start_a_thread_reports_that(self):
+    def test_a_command_that_cannot_start_a_thread_reports_the_failure(self):
         def become_nobody_alone():
             resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
             become_nobody()

@@ -34,7 +34,7 @@ class KilledUnderLoad(unittest.TestCase):
                 return
             self.written[writer] += 1
 
-    def test_verify_finds_nothing_wrong_after_a_kill(self):
+    def test_verify_finds_no_damage_after_the_server_is_killed(self):
         parent = tempfile.TemporaryDirectory(prefix="mayfly-data-")
         self.addCleanup(parent.cleanup)
         directory = os.path.join(parent.name, "data")

@@ -411,7 +411,7 @@ test("the clock can be frozen, set, run and advanced, and expired items are repo
   await browser.close(page);
 });
 
-test("the timeline shows every table's windows and can advance to the end of one", async () => {
+test("the timeline shows every table's windows and can advance the clock to the end of a window", async () => {
   await create_table("carts");
   await create_table("sessions");
   await put_many("carts", 20, (at) => ({ id: S("c" + at), ttl: N(start + 3600 + at) }));
@@ -431,7 +431,7 @@ test("the timeline shows every table's windows and can advance to the end of one
   await browser.close(page);
 });
 
-test("items due next and an item with a TTL in milliseconds are explained", async () => {
+test("the page explains the items due next and an item with a TTL in milliseconds", async () => {
   await create_table("carts");
   await put("carts", { id: S("soon"), ttl: N(start + 60) });
   await put("carts", { id: S("never"), ttl: N(start * 1000) });
@@ -505,7 +505,7 @@ test("ten thousand simultaneous expiries are counted and the latest are shown", 
   await browser.close(page);
 });
 
-test("shards can be split and rolled", async () => {
+test("shards can be split and rolled over", async () => {
   await create_table("carts");
   const page = await browser.open(server, "streams");
   const shards = card(page, "Shards");
@@ -587,7 +587,7 @@ test("a snapshot can be taken, named, restored and deleted", async () => {
   await browser.close(page);
 });
 
-test("faults strike and are counted, and a failpoint holds an item until it is released", async () => {
+test("fault rules make requests fail and count the failures, and a failpoint holds an item until it is released", async () => {
   await create_table("carts");
   await put("carts", { id: S("1"), ttl: N(start + 60) });
   const page = await browser.open(server, "worlds");
@@ -673,7 +673,7 @@ test("the keyboard can choose a pane, advance the clock and change an item", asy
 
 // --- the server
 
-test("the page reports a server that stops and uses it again when it is back", async () => {
+test("the page reports that the server has stopped and reconnects when the server is back", async () => {
   let other = await Server.start();
   const page = await browser.open(other, "worlds");
   const { port } = other;
@@ -686,7 +686,7 @@ test("the page reports a server that stops and uses it again when it is back", a
   await other.stop();
 });
 
-test("with --require-signature the page asks for a key, signs with it, and reports a wrong one", async (t) => {
+test("with --require-signature the page asks for a key, signs with it, and reports a wrong key", async (t) => {
   const directory = mkdtempSync(join(import.meta.dirname, "keys-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(

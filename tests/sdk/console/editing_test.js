@@ -130,7 +130,7 @@ test("a long scan shows its progress and can be stopped and continued", async ()
   await browser.close(page);
 });
 
-test("a filter finds its matches among a hundred thousand items within the time for a page", async () => {
+test("a filter finds its matches among a hundred thousand items within the time limit for a page", async () => {
   await create_table("carts", { ttl: null, stream: false });
   await put_many("carts", 100_000, (at) => ({ id: S("cart-" + at), status: S(at === 4321 ? "rare" : "open") }));
   const page = await browser.open(server, "tables/carts");
@@ -233,7 +233,7 @@ test("Schema can add and delete indexes and turn TTL and the stream on and off",
   await browser.close(page);
 });
 
-test("an account without tables offers sample data and code to connect", async (t) => {
+test("for an account without tables, the page offers sample data and code to connect", async (t) => {
   const page = await browser.open(server, "tables");
   const directory = mkdtempSync(join(import.meta.dirname, "connect-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -321,7 +321,7 @@ test("a TTL can be entered as a date, a span or epoch seconds", async () => {
   await browser.close(page);
 });
 
-test("the form warns about a TTL that cannot fire while it is typed and can correct it", async () => {
+test("while the user types, the form warns about a TTL that cannot fire and can correct the TTL", async () => {
   await create_table("carts");
   const page = await browser.open(server, "tables/carts");
   const dialog = page.getByRole("dialog");

@@ -72,7 +72,7 @@ test("a stream is read in order from its oldest record, across shard splits", as
   await browser.close(page);
 });
 
-test("an empty stream and a table without a stream are reported as such", async () => {
+test("the page reports an empty stream and a table without a stream", async () => {
   await create_table("quiet");
   await create_table("without", { ttl: null, stream: false });
   const page = await browser.open(server, "streams");
@@ -247,7 +247,7 @@ const answer_with = (page, path, json) =>
     (route) => route.fulfill({ json }),
   );
 
-test("a failure shows its error type and message, and a batch in retry shows its attempts", async () => {
+test("a failure shows its error type and message, and a batch that is being retried shows its attempts", async () => {
   const page = await browser.open(server, "tables");
   const error = { status: 200, error: "Unhandled", type: "AssertionError", message: "assert 1 == <b>2</b>" };
   await answer_with(page, "/triggers", {
@@ -275,7 +275,7 @@ test("a failure shows its error type and message, and a batch in retry shows its
   await browser.close(page);
 });
 
-test("an advance reports items that never expire or were born expired, and failed functions", async () => {
+test("an advance reports failed functions and items that never expire or were written with a past TTL", async () => {
   await create_table("carts");
   const page = await browser.open(server, "time");
   const error = { status: 200, error: "Unhandled", type: "AssertionError", message: "assert 1 == 2" };
@@ -349,7 +349,7 @@ test("a backup can be created, restored into a new table and deleted", async () 
   await browser.close(page);
 });
 
-test("recovery can be turned on, and a table can be restored to a second", async () => {
+test("point-in-time recovery can be turned on, and a table can be restored to any second", async () => {
   await create_table("carts");
   const page = await browser.open(server, "backups");
   const points = card(page, "Points in time"),
