@@ -37,7 +37,7 @@ def turn(rate):
 class Report(unittest.TestCase):
     maxDiff = None
 
-    def test_a_table_shows_the_median_of_the_turns_and_their_range(self):
+    def test_a_table_shows_the_median_and_the_range_of_the_turns(self):
         row = {"path": "GetItem", "item": "1 KB", "connections": 16, "server": "Mayfly"}
         row |= measures.summary([turn(90_000), turn(110_000), turn(100_000)])
         text = results.requests_tables({**ABOUT, "rows": [row]})
@@ -61,7 +61,7 @@ class Report(unittest.TestCase):
             "1. refused: status 500: &lt;no>",
         )
 
-    def test_a_section_names_commit_machine_versions_and_what_was_skipped(self):
+    def test_a_section_names_the_commit_the_machine_the_versions_and_the_skipped_servers(self):
         rows = [{"server": "Mayfly", "0": {"resident": 4.25, "private": 0.5}, "10000": {"resident": 1234.5, "private": 12}}]
         self.assertEqual(
             results.section("memory", {**ABOUT, "rows": rows}),
@@ -89,7 +89,7 @@ class Report(unittest.TestCase):
         for name, _ in plots:
             self.assertIn(f"(plots/{name})", readme)
 
-    def test_a_summary_has_only_what_the_tables_show_with_a_line_for_each_row(self):
+    def test_a_summary_has_a_line_for_each_row_and_only_figures_that_the_tables_show(self):
         rows = [{"server": "Mayfly", "ms": {"median": 1.23456789, "turns": [1, 2]}}, {"server": "moto", "refused": "no"}]
         summary = results.summary({"parts": {"start": {**ABOUT, "rows": rows}}})
         self.assertEqual(summary["parts"]["start"]["rows"][0], {"server": "Mayfly", "ms": {"median": 1.234568}})
@@ -97,7 +97,7 @@ class Report(unittest.TestCase):
         self.assertEqual(json.loads(text), summary)
         self.assertIn('\n   {"server": "moto", "refused": "no"}]', text)
 
-    def test_a_plot_has_a_bar_for_each_figure_and_none_for_a_missing_one(self):
+    def test_a_plot_has_a_bar_for_each_figure_and_no_bar_for_a_missing_figure(self):
         text = bars.svg("Start", "ms", ["in memory", "on <disk>"], {"Mayfly": [10, 100], "moto": [1000, None]})
         self.assertEqual(text.count('height="8"'), 3)
         self.assertIn("on &lt;disk&gt;", text)
