@@ -64,7 +64,7 @@ TEST_CASE("a table that is too wide for a line is printed as a block for each ro
   CHECK(table.text("  ") == "  A     " + wide + "\n  LONG  " + wide + "\n\n  LONG  b\n");
 }
 
-TEST_CASE("rows that arrive in pages share one heading and the first page's widths") {
+TEST_CASE("rows that arrive in several pages share one heading and the column widths of the first page") {
   cli::TextTable table({"ID", "NAME"});
   table.add({"1", "anna"});
   CHECK(table.take_page() == "ID  NAME\n1   anna\n");
@@ -83,7 +83,7 @@ TEST_CASE("the rows of a paged table that is too wide are printed as blocks") {
   CHECK(table.take_page() == "\nA     1\nLONG  b\n\nA     2\nLONG  c\n");
 }
 
-TEST_CASE("the printed result of settling names failed records and shortens ARNs") {
+TEST_CASE("the printed result of a settle lists failed records and shortens ARNs") {
   CHECK(
       view(
           R"({"expired":1,"never":{"carts":{"milliseconds":3}},"settled":false,"unfinished":[],)"

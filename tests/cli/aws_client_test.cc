@@ -101,7 +101,7 @@ TEST_CASE("the client calls operations as an SDK does and reuses one connection"
   while (server.call("GET", "/_mayfly/metrics").body.find("mayfly_connections 2\n") == std::string::npos) {}
 }
 
-TEST_CASE("a client with an account uses it in operations and in control calls") {
+TEST_CASE("a client with a configured account uses that account in operations and in control calls") {
   Running server;
   server.account = "000000000042";
   server.create_table("carts", false);
@@ -132,7 +132,7 @@ TEST_CASE("an error contains AWS's error type and status and the whole response 
   CHECK(asking.pauses.empty());
 }
 
-TEST_CASE("a throttled request is retried after a pause up to three attempts") {
+TEST_CASE("a throttled request is retried after a pause until three attempts have failed") {
   Running server;
   server.create_table("carts", false);
   Asking asking(url_of(server));
@@ -159,7 +159,7 @@ TEST_CASE("a throttled request is retried after a pause up to three attempts") {
   CHECK(asking.client->attempts() == 7);
 }
 
-TEST_CASE("the pause before a retry is random and its bound doubles up to 20 s") {
+TEST_CASE("the pause before a retry is random and its upper bound doubles with each retry up to 20 s") {
   engine::SeededRandom random(7);
   std::chrono::milliseconds longest{0};
   for (int n = 0; n < 1000; ++n) {
@@ -258,7 +258,7 @@ TEST_CASE("options override the environment and the environment overrides the pr
   CHECK_THAT(told({}, elsewhere), Catch::StartsWith("no region is set"));
 }
 
-TEST_CASE("credentials come from the environment or from the profile or from the profile's program") {
+TEST_CASE("credentials come from the environment or the profile or the profile's credential_process") {
   const AwsFiles files;
   files.write(
       ".aws/credentials",
@@ -323,7 +323,8 @@ TEST_CASE("a Date header is parsed as an instant") {
     CHECK_FALSE(aws::parse_http_date(text));
 }
 
-TEST_CASE("distinct page keys are accepted and a cycle is detected within three times its number of keys") {
+TEST_CASE(
+    "distinct page keys are accepted and a cycle is detected within three times the number of its keys") {
   compat::outbound::PageKeys endless;
   for (int page = 0; page < 10'000; ++page) CHECK(endless.advance(std::to_string(page)));
   for (int before = 0; before < 20; ++before) {

@@ -72,7 +72,7 @@ TEST_CASE("completion omits names that a shell could expand and limits their num
   CHECK(static_cast<std::size_t>(std::count(words.begin(), words.end(), '\n')) < cli::completion_names_max);
 }
 
-TEST_CASE("completion is silent when there is no server or it does not respond") {
+TEST_CASE("completion prints nothing if no server is running or the server does not respond") {
   Process none({cli::completing_command, "mayfly item get "}, {"MAYFLY_URL=http://127.0.0.1:1"});
   CHECK(none.rest().empty());
   CHECK(none.wait() == 0);
@@ -85,7 +85,7 @@ TEST_CASE("completion is silent when there is no server or it does not respond")
   CHECK(waits.errors().empty());
 }
 
-TEST_CASE("bash completes what the program suggests") {
+TEST_CASE("bash completes a word with the program's suggestions") {
   Process server({"serve", "--port", "0"});
   const std::string url = local_url(server.port());
   printed({"table", "create", "carts", "--url", url});

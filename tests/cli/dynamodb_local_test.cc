@@ -35,7 +35,7 @@ TEST_CASE("each supported option of DynamoDB Local maps to an option of serve") 
               "1000", "--cors-origin", "http://localhost:3000"});
 }
 
-TEST_CASE("without -inMemory and -dbPath data is kept in the current directory") {
+TEST_CASE("data is kept in the current directory if neither -inMemory nor -dbPath is given") {
   CHECK(serve({"-jar", "DynamoDBLocal.jar", "-sharedDb"}) ==
         Words{"serve", "--port", "8000", "--shared-regions", "--data", "./mayfly"});
 }

@@ -109,7 +109,7 @@ TEST_CASE("invalid DynamoDB Local arguments exit with status 2 and a message") {
   CHECK(mayfly.errors() == "mayfly: -dbPath and -inMemory cannot be combined\n");
 }
 
-TEST_CASE("the server accepts requests and its port file is complete once it prints its first line") {
+TEST_CASE("once the server prints its first line it accepts requests and its port file is complete") {
   TemporaryDirectory directory;
   const fs::path file = directory.path / "port";
   Process mayfly({"serve", "--port", "0", "--port-file", file.string()});
@@ -309,7 +309,7 @@ TEST_CASE("mayfly alone prints an introduction and a command group prints its co
   CHECK_THAT(said, Catch::Contains("\n  advance  "));
 }
 
-TEST_CASE("help prints the same as --help and version the same as --version") {
+TEST_CASE("the help command prints what --help prints and the version command prints what --version prints") {
   const auto all = [](std::vector<std::string> arguments) {
     Process command(std::move(arguments));
     std::string text = command.rest();
@@ -356,7 +356,7 @@ TEST_CASE("a port in use is reported in one sentence") {
   CHECK(first.end(SIGTERM) == 0);
 }
 
-TEST_CASE("only one process at a time can use a data directory and another one can open it afterward") {
+TEST_CASE("only one process at a time can use a data directory and another process can use it afterward") {
   TemporaryDirectory directory;
   const std::string data = (directory.path / "data").string();
   {
@@ -537,7 +537,7 @@ TEST_CASE("every call of the control API is a command") {
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("await prints the record of a change or reports its absence") {
+TEST_CASE("await prints the record of a change or reports that no change occurred") {
   Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
   const std::uint16_t port = server.port();
   execute(port, "CreateTable",
@@ -568,7 +568,7 @@ TEST_CASE("completions and the manual page cover all options") {
   CHECK_THAT(page, Catch::Contains("MAYFLY_EXIT_WITH_PARENT"));
 }
 
-TEST_CASE("jobs are shown with a progress bar and --watch waits until they finish") {
+TEST_CASE("jobs are shown with a progress bar and --watch waits until the jobs finish") {
   Process server({"serve", "--port", "0"});
   const std::uint16_t port = server.port();
   const std::string url = local_url(port);
@@ -620,7 +620,7 @@ TEST_CASE(
   CHECK(tail.wait() == 0);
 }
 
-TEST_CASE("tail exits with 0 when its reader closes and prints one change per line with --json") {
+TEST_CASE("tail exits with 0 when its reader closes the pipe and prints one change per line with --json") {
   Process server({"serve", "--port", "0"});
   const std::uint16_t port = server.port();
   const std::string url = local_url(port);

@@ -85,7 +85,7 @@ TEST_CASE("table create uses the names and defaults of the language packages") {
       R"({"AttributeName":"size","AttributeType":"N"},{"AttributeName":"name","AttributeType":"S"}]})");
 }
 
-TEST_CASE("an invalid index and an attribute with two types are rejected before any request") {
+TEST_CASE("an invalid index and an attribute with two types are rejected before any request is sent") {
   const std::string global =
       "--index must be NAME:KEY[,SORT][=PROJECTION], such as by_owner:owner,at:N, got '";
   for (const char* text : {"x", ":x", "x:", "x:a,b,c", "x=a:b", "x:a,", ""})
@@ -140,7 +140,7 @@ TEST_CASE("a table that is created slowly still gets its TTL") {
   CHECK_THAT(mayfly({"table", "describe", "carts"}), Catch::Contains("\nttl         ttl\n"));
 }
 
-TEST_CASE("the item commands put an item with a TTL and explain why it is gone") {
+TEST_CASE("the item commands put an item with a TTL and explain why the item is gone") {
   const Shell mayfly;
   mayfly({"table", "create", "carts", "--ttl", "ttl"});
   CHECK(mayfly({"item", "put", "carts", "id=1", "ttl=+48h", "total=12.5"}) ==
@@ -221,7 +221,7 @@ TEST_CASE("a page with additional attributes prints new headings") {
   CHECK_THAT(text, Catch::EndsWith("\n1   12  yes\n"));
 }
 
-TEST_CASE("a key of twelve digits selects the account unless --account names another one") {
+TEST_CASE("an access key id of twelve digits selects the account unless --account names another account") {
   const Shell mayfly;
   mayfly({"table", "create", "mine", "--account", "000000000042"});
   CHECK_THAT(mayfly({"table", "list", "--account", "000000000042"}), Catch::Contains("mine"));
@@ -242,7 +242,7 @@ TEST_CASE("item put in manual mode says that a sweep deletes the item") {
              Catch::StartsWith("Put id=1 into carts.\nttl is 1924995600; ") && Catch::Contains("sweep"));
 }
 
-TEST_CASE("with --no-control tables and items are found in the server's region") {
+TEST_CASE("the commands find tables and items in the server's region even with --no-control") {
   const Shell mayfly({"--no-control", "--region", "eu-west-1"});
   CHECK(mayfly({"table", "create", "carts", "--ttl", "ttl"}) == "Created table carts.\n");
   CHECK_THAT(mayfly({"table", "describe", "carts"}), Catch::Contains("arn:aws:dynamodb:eu-west-1:"));

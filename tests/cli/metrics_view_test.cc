@@ -17,7 +17,7 @@ std::string metrics_tree(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("each metric becomes a member with its samples and comments are omitted") {
+TEST_CASE("comments are omitted and each metric becomes a member that contains its samples") {
   CHECK(metrics_tree("# HELP a_total Things.\n# TYPE a_total counter\n"
                      "a_total{by=\"client\",operation=\"PutItem\"} 3\n"
                      "b 0.25\n"
@@ -31,7 +31,7 @@ TEST_CASE("each metric becomes a member with its samples and comments are omitte
   CHECK(metrics_tree("") == "{}");
 }
 
-TEST_CASE("label values are unescaped") {
+TEST_CASE("escape sequences in label values are decoded") {
   CHECK(metrics_tree(R"(a{x="q\"b\\n\n,}",y=""} 1)") ==
         R"({"a":[{"labels":{"x":"q\"b\\n\n,}","y":""},"value":1}]})");
 }

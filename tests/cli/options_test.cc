@@ -172,7 +172,7 @@ std::string variable_of(const std::string& option) {
 
 }  // namespace
 
-TEST_CASE("every option of serve has a matching variable and a row in this test's table") {
+TEST_CASE("every option of serve has a matching environment variable and a row in this test's table") {
   std::map<std::string, std::string> expected;
   for (const Row& row : rows) expected[row.option] = variable_of(row.option);
   CHECK(listed_options("serve") == expected);

@@ -198,7 +198,7 @@ TEST_CASE("a template that creates no table because all conditions are false is 
       "--schema-parameter NAME=VALUE");
 }
 
-TEST_CASE("a global table creates replicas in other regions and takes its own replica's settings") {
+TEST_CASE("a global table gets replicas in its other regions and the settings of its own region's replica") {
   CHECK(requests(R"(
 Resources:
   T:
@@ -222,7 +222,7 @@ Resources:
     ["UpdateTable", {"TableName": "t", "ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]}]])"));
 }
 
-TEST_CASE("a SAM simple table defaults to the key id and on-demand capacity") {
+TEST_CASE("a SAM simple table defaults to a key named id and on-demand capacity") {
   CHECK(
       requests(
           "Transform: AWS::Serverless-2016-10-31\nResources: {T: {Type: AWS::Serverless::SimpleTable}}\n") ==
@@ -237,7 +237,7 @@ TEST_CASE("a SAM simple table defaults to the key id and on-demand capacity") {
   CHECK(given[0][1]["Tags"] == *json::parse_tree(R"([{"Key":"a","Value":"b"}])"));
 }
 
-TEST_CASE("a Terraform plan's tables come from all its modules") {
+TEST_CASE("the tables in all modules of a Terraform plan are created") {
   const auto tables = read(R"({"format_version":"1.2","planned_values":{"root_module":{
     "resources":[
       {"address":"aws_sqs_queue.q","mode":"managed","type":"aws_sqs_queue","values":{"name":"q"}},
@@ -310,7 +310,7 @@ TEST_CASE("the output of describe-table recreates the table with its TTL and con
   CHECK(read(R"({"Tables":[)" + plain + "]}", "t.json")->size() == 1);
 }
 
-TEST_CASE("vector indexes are recreated from describe-table without their status") {
+TEST_CASE("vector indexes are recreated from the output of describe-table without their status") {
   CHECK(requests(R"({"Table":{"TableName":"t","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
     "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
     "BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},
@@ -326,7 +326,7 @@ TEST_CASE("vector indexes are recreated from describe-table without their status
         "Projection":{"ProjectionType":"ALL"},"Dimensions":3,"DistanceFunction":"COSINE"}]}]])"));
 }
 
-TEST_CASE("a directory's files are read in name order and files of other kinds are ignored") {
+TEST_CASE("a directory's schema files are read in name order and its other files are ignored") {
   const Files files;
   files.write("b.json", R"({"TableName":"second","KeySchema":[]})");
   files.write("a.yml", table_of_properties + "      TableName: first\n");
@@ -340,7 +340,7 @@ TEST_CASE("a directory's files are read in name order and files of other kinds a
   CHECK(read->warnings.empty());
 }
 
-TEST_CASE("an unreadable file in a directory causes a warning or with --schema-strict an error") {
+TEST_CASE("an unreadable file in a directory causes a warning or an error if --schema-strict is set") {
   const Files files;
   const std::string bad = files.write("a.yml", "a: ]");
   files.write("b.yml", table_of_properties + "      TableName: second\n");
@@ -437,7 +437,7 @@ TEST_CASE("an error names the file and the resource and suggests a fix") {
         nothing.path.string() + " has no file that defines tables");
 }
 
-TEST_CASE("a file that another program must prepare is rejected with that program's command") {
+TEST_CASE("an error about a file that another program must prepare shows that program's command") {
   const std::string serverless =
       " is a Serverless Framework configuration. Run 'sls package' and pass the template that it writes: "
       "--schema .serverless/cloudformation-template-update-stack.json";
@@ -535,7 +535,7 @@ TEST_CASE("scalars are converted to the types of their properties") {
           .tags == *json::parse_tree(R"({"Count": "0", "Live": "false"})"));
 }
 
-TEST_CASE("unknown values become placeholders in tags with one warning for each file") {
+TEST_CASE("unknown values in tags become placeholders and each file causes one warning") {
   const std::string text = R"(
 Parameters: {Owner: {Type: String}}
 Resources:
@@ -650,7 +650,7 @@ Resources:
                                              "found": "c", "default": "us-east-1", "base64": "YWJj"})"));
 }
 
-TEST_CASE("a global table's auto-scaled capacity is its minimum in the table and its indexes") {
+TEST_CASE("an auto-scaled global table and its indexes are created with their minimum capacity") {
   const Tree made = requests(R"({"Resources":{"Music":{"Type":"AWS::DynamoDB::GlobalTable","Properties":{
     "TableName":"music","BillingMode":"PROVISIONED",
     "WriteProvisionedThroughputSettings":{"WriteCapacityAutoScalingSettings":{"MinCapacity":"6","MaxCapacity":50}},
@@ -749,7 +749,7 @@ TEST_CASE("tagged and anchored block scalars in lists and the short function for
     {"Fn::Select": [0, {"Fn::Split": [",", "a,b"]}]}, {"Condition": "Dev"}])"));
 }
 
-TEST_CASE("YAML that CloudFormation rejects is rejected with its line") {
+TEST_CASE("an error about YAML that CloudFormation rejects names the line") {
   CHECK(schemas::parse_yaml("a: &x 1\nb: *x\n").error() ==
         "line 2: the alias *x is not supported by CloudFormation. Write the value out");
   CHECK(schemas::parse_yaml("a: 1\n<<: {b: 2}\n").error() ==

@@ -217,7 +217,7 @@ TEST_CASE("the sweeper re-checks the item instead of trusting the index") {
         (new_year + 30) * 1000, 1);
   };
   SECTION("the item no longer exists") { CHECK(settle("none", new_year + 5).outcome == Outcome::lost); }
-  SECTION("the item is armed elsewhere") {
+  SECTION("the item is armed in another window") {
     table.put("1", new_year + 300);
     CHECK(settle("1", new_year + 5).outcome == Outcome::lost);
     CHECK_FALSE(table.item("1").is_null());
@@ -291,7 +291,7 @@ TEST_CASE("the watermark passes a window once the window is empty and its grace 
   CHECK(table.removed() == std::vector<std::string>{"late", "straggler"});
 }
 
-TEST_CASE("an item whose sort key is later than its window is re-armed when the window ends") {
+TEST_CASE("an item whose sort key is later than the end of its window is re-armed when the window ends") {
   Swept table;
   Sweeper sweeper(table);
   table.put("1", new_year + 10);
@@ -365,7 +365,7 @@ TEST_CASE("the watermark does not pass a window with an item that cannot be dele
   CHECK(sweeper.state.read()->shards.at(0).watermark > new_year);
 }
 
-TEST_CASE("a deletion carries the sweeper's mark and an item renewed after marking loses the mark") {
+TEST_CASE("a deletion carries the sweeper's mark and a renewal of a marked item removes the mark") {
   Swept table;
   Sweeper sweeper(table, "a", {.mark_attribute = "deletedBy"});
   table.put("swept", new_year + 5);

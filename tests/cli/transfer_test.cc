@@ -84,7 +84,7 @@ std::string items_file(const Directory& directory, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the form of --to and --from decides whether they name a server or a local path") {
+TEST_CASE("the form of a --to or --from value decides whether it names a server or a local path") {
   using Kind = transfer::Place::Kind;
   CHECK(transfer::Place::parse("https://example.com").kind == Kind::server);
   CHECK(transfer::Place::parse("aws").kind == Kind::server);
@@ -94,7 +94,7 @@ TEST_CASE("the form of --to and --from decides whether they name a server or a l
   CHECK(transfer::Place::parse("/etc").kind == Kind::directory);
 }
 
-TEST_CASE("the most specific rule for a value applies and of equally specific rules the first") {
+TEST_CASE("a value's most specific rule applies and the first one applies if several are equally specific") {
   const char* const item =
       R"({"a":{"M":{"b":{"S":"x"},"c":{"S":"y"}}},"id":{"S":"1"},"l":{"L":[{"S":"p"},{"S":"q"}]}})";
   CHECK(changed(R"({"default":"keep","rules":[
@@ -145,7 +145,7 @@ TEST_CASE("a backslash makes a special character part of a name") {
             {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"z":{"S":"z"}})");
 }
 
-TEST_CASE("the default hash keeps types and does not change the TTL or values without a replacement") {
+TEST_CASE("the default hash keeps types and does not change the TTL or values that cannot be replaced") {
   const std::string after =
       changed(R"({"default":"hash"})",
               R"({"id":{"S":"1"},"b":{"B":"AAE="},"n":{"N":"7"},"s":{"SS":["a","b"]},"t":{"BOOL":true},)"
@@ -226,7 +226,7 @@ TEST_CASE("a fake value has the form of its kind and depends only on the origina
   CHECK(seconds->to_string().size() == 10);
 }
 
-TEST_CASE("a journal truncated anywhere is resumed after its last complete line") {
+TEST_CASE("a transfer whose journal was truncated anywhere resumes after the journal's last complete line") {
   const Directory directory;
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
@@ -370,7 +370,7 @@ TEST_CASE("a truncated file of items is read up to the cut or rejected but never
   }
 }
 
-TEST_CASE("the layout of a file of items is recognized by its beginning") {
+TEST_CASE("the layout of a file of items is recognized from the beginning of the file") {
   const Directory directory;
   const auto layout = [&](const std::string& text) {
     const auto opened = UnpackedText::open(items_file(directory, text));
