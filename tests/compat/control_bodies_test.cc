@@ -47,7 +47,7 @@ TEST_CASE("control API responses keep member order and print numbers with the fe
             .starts_with(R"(200 {"mode":"rate","rate":60.0,"now":")"));
 }
 
-TEST_CASE("the last of duplicate body members wins and the error names the first unknown member") {
+TEST_CASE("the last of duplicate body members wins and an error names the first unknown member") {
   TestEmulator emulator;
   CHECK(control_call(emulator, "PUT", "/_mayfly/faults", R"({"rules":1,"rules":[]})") ==
         R"(200 {"rules":[]})");

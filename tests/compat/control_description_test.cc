@@ -60,7 +60,7 @@ void each_member(std::span<const Member> members, const auto& visit) {
 
 }  // namespace
 
-TEST_CASE("every control call and every member of it has a description", "[control]") {
+TEST_CASE("every control call and each of its members has a description", "[control]") {
   std::set<std::string_view> names;
   std::set<std::string> places;
   for (const ControlCall* call : all_calls()) {
@@ -100,7 +100,7 @@ TEST_CASE("a call's path and query are built from its percent-encoded members", 
   CHECK(path("carts", "many").error() == "no number");
 }
 
-TEST_CASE("the answer of each control call has the described members", "[control]") {
+TEST_CASE("the response to each control call has the described members", "[control]") {
   DescribedControl control;
   control.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(

@@ -205,7 +205,7 @@ TEST_CASE("an await for past changes also limits its records and stops when its 
   CHECK(look_back("INSERT").status == 503);
 }
 
-TEST_CASE("an event stream contains only changes of its own account and region that match its filter") {
+TEST_CASE("an event stream contains only changes in its own account and region that match its filter") {
   TestEmulator emulator;
   const nlohmann::json table = {{"TableName", "carts"},
                                 {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},

@@ -56,7 +56,7 @@ TEST_CASE("a body that is not a JSON object is a serialization error") {
       R"("Message":"Unrecognized collection type class com.amazonaws.dynamodb.v20120810.ListTablesInput"})");
 }
 
-TEST_CASE("a request's types are checked before its constraints and the constraints before other rules") {
+TEST_CASE("a request's types are checked first and its constraints are checked before other rules") {
   TestEmulator emulator;
   CHECK(emulator.run("ListTables", R"({"ExclusiveStartTableName":"a","Limit":"1"})") ==
         R"(400 {"__type":"com.amazon.coral.service#SerializationException",)"

@@ -33,7 +33,8 @@ void create_plain_carts(TestEmulator& emulator) {
 
 }  // namespace
 
-TEST_CASE("latency holds back at most 64 MB of responses and sends further ones at once", "[holds]") {
+TEST_CASE("a latency fault holds back at most 64 MB of responses and further responses are sent at once",
+          "[holds]") {
   TestEmulator emulator;
   create_plain_carts(emulator);
   const std::string text(390'000, 'x');
@@ -59,7 +60,7 @@ TEST_CASE("latency holds back at most 64 MB of responses and sends further ones 
   CHECK(answered == 8);
 }
 
-TEST_CASE("latency delays a read before it runs", "[holds]") {
+TEST_CASE("a latency fault delays a read before the read runs", "[holds]") {
   TestEmulator emulator;
   create_plain_carts(emulator);
   delay(emulator, "GetItem");

@@ -405,7 +405,7 @@ TEST_CASE("a Lambda call neither finds nor creates an account that no other requ
   CHECK(std::count(before.begin(), before.end(), "000000000009") == 0);
 }
 
-TEST_CASE("full memory rejects only writes that add data") {
+TEST_CASE("a server whose memory is full rejects only writes that add data") {
   compat::EmulatorOptions options;
   options.database.memory_bytes_max = 1;  // checked after each megabyte
   TestEmulator emulator(std::move(options));

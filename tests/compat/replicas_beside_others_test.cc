@@ -100,7 +100,7 @@ struct Regions : TestEmulator {
 
 }  // namespace
 
-TEST_CASE("restoring a replica yields a standalone table with the items of its region at that second",
+TEST_CASE("restoring a replica yields a standalone table with its region's items as of the requested second",
           "[replication][backups]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
@@ -255,7 +255,7 @@ TEST_CASE("eventually consistent reads of a replica lag behind the writes that h
   }
 }
 
-TEST_CASE("a bulk put rejects a global table and its table cannot get a replica while the put runs",
+TEST_CASE("a bulk put into a global table is rejected and a table cannot get a replica during a bulk put",
           "[replication][imports]") {
   const Directory in, out;
   std::ofstream(in.path() + "/a") << R"({"Item":{"id":{"S":"1"}}})" << '\n';
@@ -371,7 +371,8 @@ TEST_CASE("a restored replica shows an item with a past TTL only at instants bef
   }
 }
 
-TEST_CASE("a replica's export contains the items of its region at that instant", "[replication][exports]") {
+TEST_CASE("a replica's export contains the items of the replica's region as of the export time",
+          "[replication][exports]") {
   const Directory bucket;
   const auto scheduler =
       std::make_shared<SteppedScheduler>(std::make_shared<SteppedClock>(TestEmulator::start), 1);

@@ -288,7 +288,7 @@ TEST_CASE("a stale_reads rule obeys its count and filters and repeats its patter
   CHECK(once.find_first_not_of("012345") == std::string::npos);
 }
 
-TEST_CASE("stale_reads reports how often a rule struck and the memory that recent writes take",
+TEST_CASE("control calls report how often a stale_reads rule struck and the memory that recent writes take",
           "[stale_reads]") {
   Carts carts;
   carts.rule({{"table", "carts"}, {"writes", 2}, {"milliseconds", 500}, {"count", 1}});

@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 namespace {
 
-TEST_CASE("writers and a consumer that are killed", "[.victim]") { play_first_half(); }
+TEST_CASE("writers and a consumer run until they are killed", "[.victim]") { play_first_half(); }
 
 TEST_CASE("a consumer sees each of 20000 records once and in item order through splits and kill -9",
           "[streams][holds]") {
@@ -15,7 +15,7 @@ TEST_CASE("a consumer sees each of 20000 records once and in item order through 
   const StreamOutcome outcome =
       run_stream({.directory = directory.path() + "/data",
                   .kill_after = 9000,
-                  .first_half = {"compat_tests", "writers and a consumer that are killed"}});
+                  .first_half = {"compat_tests", "writers and a consumer run until they are killed"}});
   CHECK(outcome.wrong == "");
   CHECK(outcome.seen == 20'000);
   CHECK(outcome.acknowledged_before_kill >= 9000);

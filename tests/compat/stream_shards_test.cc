@@ -79,7 +79,7 @@ class Streamed : public TestEmulator {
 constexpr auto roll = engine::Resharding::roll;
 constexpr auto split_in_two = engine::Resharding::split;
 
-TEST_CASE("DescribeStream lists shards by id in pages that neither repeat nor skip any", "[streams]") {
+TEST_CASE("DescribeStream lists shards by id in pages that neither repeat nor skip a shard", "[streams]") {
   Streamed world(250);
   world.create();
   const std::vector<std::string> first = world.shards();
@@ -175,7 +175,7 @@ TEST_CASE("a rolled-over shard has one child and ShardFilter lists the children 
   CHECK(seen == "a.b.c");
 }
 
-TEST_CASE("an iterator at or after a sequence number accepts any number in its shard but none outside",
+TEST_CASE("an iterator at or after a sequence number accepts all numbers in its shard's range and no others",
           "[streams]") {
   Streamed world;
   world.create();
@@ -336,7 +336,7 @@ TEST_CASE("shards can be listed and split or rolled over through the control API
   }
 }
 
-TEST_CASE("a call splits or rolls over all open shards or none if it would exceed a shard limit",
+TEST_CASE("a call to split or roll over all open shards changes none of them if a limit would be exceeded",
           "[streams][control]") {
   Streamed world(engine::first_shards_max);
   world.create();

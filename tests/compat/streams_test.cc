@@ -302,7 +302,8 @@ TEST_CASE("a disabled stream stays listed and can be read to the end of its shar
         R"({"Records":[]})");
 }
 
-TEST_CASE("an old stream stays readable after a new one is enabled and after its table is deleted") {
+TEST_CASE(
+    "an old stream stays readable after its table enables a new stream and after the table is deleted") {
   World world;
   world.create("carts");
   world.put(R"({"id":{"S":"a"}})");
@@ -319,7 +320,8 @@ TEST_CASE("an old stream stays readable after a new one is enabled and after its
   CHECK(listed.find(R"("StreamLabel":"2024-05-01T00:00:00.124")") != listed.npos);
 }
 
-TEST_CASE("ListStreams returns pages in order of table name even after a deleted table's stream") {
+TEST_CASE(
+    "ListStreams pages are in order of table name even if a page starts after a deleted table's stream") {
   World world;
   for (const char* name : {"carts", "alpha", "beta"}) world.create(name);
   const auto stream = [](const std::string& name) {
@@ -361,7 +363,8 @@ TEST_CASE("a Limit of 0 or above the maximum is rejected") {
   CHECK(world.call("GetRecords", get + "1000}").starts_with(R"({"Records":[],"NextShardIterator":)"));
 }
 
-TEST_CASE("a malformed stream ARN is invalid and the ARN of a missing stream is not found") {
+TEST_CASE(
+    "a malformed stream ARN gets a validation error and a missing stream's ARN gets a not-found error") {
   World world;
   world.create("carts");
   const std::string nowhere = "arn:aws:dynamodb:us-east-1:000000000000:table/nowhere/stream/" + label;

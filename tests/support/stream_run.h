@@ -2,12 +2,12 @@
 // writes with what the consumer saw. Used by a test with thousands of records and by a measurement with a
 // million (bench/streams.cc).
 //
-//   TEST_CASE("the writers that are killed", "[.]") { play_first_half(); }
+//   TEST_CASE("writers run until they are killed", "[.]") { play_first_half(); }
 //   ...
 //   const StreamOutcome outcome = run_stream({.directory = directory.path(),
 //                                             .kill_after = 1000,
 //                                             .first_half = {"compat_tests",
-//                                                            "the writers that are killed"}});
+//                                                            "writers run until they are killed"}});
 //   CHECK(outcome.wrong == "");
 #pragma once
 

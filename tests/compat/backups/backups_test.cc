@@ -91,7 +91,7 @@ TEST_CASE("a backup ARN is formatted and parsed") {
     CHECK_FALSE(compat::backups::parse_backup_arn(none));
 }
 
-TEST_CASE("a snapshot restore brings back its backups and a reset drops all backups", "[backups]") {
+TEST_CASE("restoring a snapshot brings back its backups and a reset drops all backups", "[backups]") {
   TestEmulator emulator;
   emulator.ok("CreateTable", create_request("carts"));
   emulator.ok("PutItem", item("1"));
@@ -187,7 +187,7 @@ TEST_CASE("the number of an account's backups is limited", "[backups]") {
   CHECK(metrics.find("\nmayfly_backups 2\n") != std::string::npos);
 }
 
-TEST_CASE("once old versions reach their limit no backup is made and the health call reports the limit",
+TEST_CASE("once old item versions reach their limit no backup is made and the health call reports the limit",
           "[backups]") {
   compat::EmulatorOptions options;
   options.database.history_bytes_max = 10'000;
@@ -210,7 +210,7 @@ TEST_CASE("once old versions reach their limit no backup is made and the health 
   emulator.ok("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}});
 }
 
-TEST_CASE("a point without a backup document is dropped when the server starts", "[backups]") {
+TEST_CASE("a point in time without a backup document is dropped when the server starts", "[backups]") {
   Directory directory;
   const auto options = [&] {
     compat::EmulatorOptions made;
@@ -255,7 +255,7 @@ TEST_CASE("a table deletion leaves either the table or its SYSTEM backup if any 
 }
 
 // Regression: a point without its backup held old versions until a restart.
-TEST_CASE("any write failure while creating or deleting a backup leaves no point without its backup",
+TEST_CASE("any write failure while creating or deleting a backup leaves no point in time without its backup",
           "[backups]") {
   const bool for_a_while = GENERATE(false, true);
   for (int failing = 0;; ++failing) {

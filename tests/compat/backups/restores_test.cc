@@ -141,7 +141,8 @@ TEST_CASE("a table being restored is CREATING and its backup is in use", "[backu
   CHECK(world.consistency() == "");
 }
 
-TEST_CASE("a restore's request and each of its steps restore a limited number of items", "[backups]") {
+TEST_CASE("a restore request and each later step of the restore copy a limited number of items",
+          "[backups]") {
   Stepped world;
   world.emulator->ok("CreateTable", create_table_request("carts"));
   constexpr int few = 95;
@@ -177,7 +178,7 @@ TEST_CASE("later changes to a table do not affect a restore in progress", "[back
   CHECK(world.consistency() == "");
 }
 
-TEST_CASE("a restore interrupted by a shutdown continues at the next start and the server reports it",
+TEST_CASE("a restore that a shutdown interrupts continues at the next start and the server says so",
           "[backups][holds]") {
   Directory directory;
   Stepped world(directory.path());
@@ -242,7 +243,7 @@ TEST_CASE("an interrupted restore continues after a restart even if its source i
   CHECK(world.emulator->emulator().database().history_size().footprint().versions == 0);
 }
 
-TEST_CASE("restoring a snapshot resumes the table restore that ran at the time and a reset ends it",
+TEST_CASE("a table restore resumes if a snapshot taken during it is restored and a reset ends the restore",
           "[backups]") {
   Stepped world;
   world.fill();

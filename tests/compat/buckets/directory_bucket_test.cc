@@ -107,7 +107,7 @@ TEST_CASE("files and directories in a bucket are accessible only to their owner"
   CHECK(mode_of(place.path + "/a") == 0700);
 }
 
-TEST_CASE("a key that leaves the bucket's directory or is malformed is rejected") {
+TEST_CASE("a key that points outside the bucket's directory or is malformed is rejected") {
   const Place place;
   const std::string long_part(256, 'a'), long_key(1025, 'a');
   std::string deep;

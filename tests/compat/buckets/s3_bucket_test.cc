@@ -121,7 +121,7 @@ TEST_CASE("a large object is uploaded in parts and a failed upload is aborted") 
   CHECK(place.s3->uploads.empty());
 }
 
-TEST_CASE("an endpoint's error code and message appear in the format of AWS descriptions") {
+TEST_CASE("an endpoint's error code and message are formatted as in AWS's failure messages") {
   S3Place place("http://s3.test:9000", "unknown");
   const auto listing = place.calls.list("");
   REQUIRE(!listing);
@@ -246,7 +246,7 @@ TEST_CASE("a malformed key is rejected before any request is sent") {
   CHECK(place.s3->requests.empty());
 }
 
-TEST_CASE("configured names are directory buckets and all other names belong to the endpoint") {
+TEST_CASE("configured bucket names refer to directories and all other bucket names refer to the endpoint") {
   const Directory directory;
   const auto s3 = std::make_shared<FakeS3>();
   const auto alone = *Buckets::open({.directories = {{"here", directory.path()}}});

@@ -91,7 +91,7 @@ TEST_CASE("DYNAMODB_JSON has an item on each line") {
   CHECK(json_lines(R"({"Item":{}})") == "{}\n");
 }
 
-TEST_CASE("a malformed line ends its file and an invalid item is skipped") {
+TEST_CASE("reading DYNAMODB_JSON stops at a malformed line and skips an invalid item") {
   const std::string good = R"({"Item":{"a":{"S":"1"}}})";
   const std::string good_shown = "{\"a\":{\"S\":\"1\"}}\n";
   const auto after_good = [&](const std::string& line) {
@@ -114,7 +114,7 @@ TEST_CASE("a malformed line ends its file and an invalid item is skipped") {
           good_shown);
 }
 
-TEST_CASE("Ion records are structs with an Item in sequence or in a list") {
+TEST_CASE("an Ion file is a sequence or a list of structs that each contain an Item") {
   CHECK(ion("$ion_1_0 " + book_ion) == book_shown);
   CHECK(ion("$ion_1_0 " + book_ion + "\n$ion_1_0 " + book_ion + "\n") == book_shown + book_shown);
   CHECK(ion(book_ion + book_ion) == book_shown + book_shown);
@@ -154,7 +154,7 @@ TEST_CASE("Ion values map to DynamoDB's types") {
   CHECK(value("\"} /* // ' {{\"") == R"({"S":"} /* // ' {{"})");
 }
 
-TEST_CASE("malformed Ion ends its file and an invalid item is skipped") {
+TEST_CASE("reading Ion stops at malformed data and skips an invalid item") {
   for (const std::string& text : std::vector<std::string>{"garbage",
                                                           "{a:1.}",
                                                           "[[" + book_ion + "]]",
@@ -245,7 +245,7 @@ TEST_CASE("a CSV header can be specified and key columns get the types of the ta
         "!line 2, offset 2: The column b is not base64\n");
 }
 
-TEST_CASE("a CSV row with a wrong column count is skipped and a malformed row ends the file") {
+TEST_CASE("reading CSV stops at a malformed row and skips a row with the wrong number of columns") {
   CHECK(csv("a,b\n1\n1,2,3\n1,2\n") ==
         "!line 2, offset 4: The row has 1 columns, but the header has 2\n"
         "!line 3, offset 6: The row has 3 columns, but the header has 2\n"
@@ -282,7 +282,7 @@ TEST_CASE("chunk boundaries do not change what is read") {
   }
 }
 
-TEST_CASE("a bad record reports its file and its index") {
+TEST_CASE("an error about a bad record names the record's file and index") {
   const auto records = read_file({.file = "data/a.csv", .format = Format::csv}, "a,b\n1,2\n1\n");
   REQUIRE(records.size() == 2);
   CHECK(records[1].error().file == "data/a.csv");
@@ -308,7 +308,7 @@ TEST_CASE("gzip members or zstd frames unpack to one text and an empty file has 
     CHECK(read_file({.compression = compression}, "").empty());
 }
 
-TEST_CASE("corrupt compression is reported after the records before it") {
+TEST_CASE("corrupt compressed data is reported after the records that precede it") {
   const std::string text = book_json + "\n";
   const auto gzip = [](const std::string& bytes) {
     return shown(read_file({.compression = Compression::gzip}, bytes));

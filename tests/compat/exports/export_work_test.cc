@@ -325,7 +325,7 @@ TEST_CASE("an export in Ion can be read back", "[exports]") {
   for (const auto& record : records) CHECK(record);
 }
 
-TEST_CASE("a failure of any bucket call fails the export with its code and leaves no complete summary",
+TEST_CASE("an export fails with the error code of a failed bucket call and leaves no complete summary",
           "[exports]") {
   int calls = 0;
   {

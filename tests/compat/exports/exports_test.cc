@@ -58,7 +58,8 @@ struct Stepped {
 
 }  // namespace
 
-TEST_CASE("an export counts items while it runs and contains the items of its instant", "[exports]") {
+TEST_CASE("an export counts items while it runs and contains the items that existed at its export time",
+          "[exports]") {
   Stepped world;
   const std::string text(1'000, 'x');
   for (int i = 0; i < 3'000; ++i) world.put(std::to_string(i), text);

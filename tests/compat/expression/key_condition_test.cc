@@ -150,7 +150,7 @@ TEST_CASE("a key condition must fit the key schema") {
         "binary value. Key: c");
 }
 
-TEST_CASE("a multi-attribute key needs all partition attributes and sort attributes from the left") {
+TEST_CASE("a multi-attribute key condition has all partition attributes and only leading sort attributes") {
   CHECK(matched("q = :n and p = :s", multiple) == R"(p={"S":"s"} q={"N":"1"})");
   CHECK(matched("p = :s and q = :n and x = :s", multiple) == R"(p={"S":"s"} q={"N":"1"} x={"S":"s"})");
   CHECK(matched("p = :s and q = :n and y > :n and x = :t", multiple) ==

@@ -96,7 +96,7 @@ TEST_CASE("a syntax error in an update quotes the token and its neighbors") {
             "Syntax error; ");
 }
 
-TEST_CASE("errors in an update other than syntax errors are reported in AWS's order") {
+TEST_CASE("an update's errors other than syntax errors are reported in AWS's order") {
   check_all(
       {{"", "The expression can not be empty;"},
        {"set a = ((b))", "The expression has redundant parentheses;"},

@@ -186,7 +186,8 @@ TEST_CASE("a completed bucket call wakes the job that waits for it", "[jobs]") {
   world.scheduler->run();
 }
 
-TEST_CASE("a job's token finds the job for 8 hours after its end and job ids are never reused", "[jobs]") {
+TEST_CASE("a job's token finds the job for 8 hours after the job ends and job ids are never reused",
+          "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = end_completed;
@@ -360,7 +361,7 @@ TEST_CASE("a job ended by a restore stays known if any write of the restore fail
   }
 }
 
-TEST_CASE("a job that hits a write failure is marked failed once storage works and the next one runs",
+TEST_CASE("a job that hits a write failure is marked failed once storage works and the next job runs",
           "[jobs]") {
   bool fails = false;
   std::vector<Script> scripts(running_max + 1);

@@ -158,7 +158,7 @@ TEST_CASE("text that is not JSON is rejected") {
   }
 }
 
-TEST_CASE("a document reports how deep its arrays and objects nest") {
+TEST_CASE("a document reports how deeply its arrays and objects nest") {
   for (const auto& [text, depth] :
        std::initializer_list<std::pair<const char*, int>>{{"1", 0},
                                                           {"[]", 1},
@@ -172,14 +172,14 @@ TEST_CASE("a document reports how deep its arrays and objects nest") {
   }
 }
 
-TEST_CASE("JSON that nests too deep is rejected") {
+TEST_CASE("JSON that nests too deeply is rejected") {
   const auto is_json = [](const std::string& text) { return json::parse(text) != nullptr; };
   CHECK(is_json(nested(json::depth_max)));
   CHECK_FALSE(is_json(nested(json::depth_max + 1)));
   CHECK_FALSE(is_json(std::string(1'000'000, '[')));
 }
 
-TEST_CASE("the writer inserts the commas") {
+TEST_CASE("the JSON writer inserts the commas") {
   std::string out;
   json::Writer writer(out);
   writer.begin_object();
@@ -208,7 +208,7 @@ TEST_CASE("the writer inserts the commas") {
                R"("units":0.5,"unit":1.0,"many":400000.0,"yes":true})");
 }
 
-TEST_CASE("no bytes crash the JSON parser and accepted JSON is the same after a round trip", "[holds]") {
+TEST_CASE("no input crashes the JSON parser and accepted JSON is the same after a round trip", "[holds]") {
   const std::string seed_text =
       R"({"TableName":"t","Item":{"a":{"S":"\u00e9\n"},"n":{"N":"-1.5e3"},"l":{"L":[{"BOOL":true},{"NULL":true}]}},"x":[1,2.5,-0]})";
   std::mt19937_64 random(20220719);

@@ -114,7 +114,7 @@ TEST_CASE("numbers are parsed or kept as they were written") {
   CHECK_FALSE(json::parse_tree("1e400"));
 }
 
-TEST_CASE("a tree that nests too deep is rejected") {
+TEST_CASE("a tree that nests too deeply is rejected") {
   CHECK(json::parse_tree(nested_arrays(json::depth_max)));
   CHECK_FALSE(json::parse_tree(nested_arrays(json::depth_max + 1)));
   CHECK_FALSE(json::parse_tree(std::string(1'000'000, '[')));
@@ -133,7 +133,7 @@ TEST_CASE("the limit on values of a tree counts arrays and objects") {
         json::NoTree::no_json);
 }
 
-TEST_CASE("both readers accept the same texts and print them alike") {
+TEST_CASE("the JSON reader and the tree reader accept the same texts and print them alike") {
   for (const std::string_view text :
        {"", " ", "{", "[1,]", "{\"a\":1,}", "01", "+1", "1.", "nul", "\"\\ud800\"", "\"\n\"", "1 2", "[]]",
         "/**/1", "// x\n1", "\xef\xbb\xbf{}", " {} ", "null", "\"\\u0000\""}) {

@@ -326,7 +326,7 @@ TEST_CASE("no destination outlives its table when tables and destinations change
   CHECK(world.database().documents().list("@kinesis-destination").empty());
 }
 
-TEST_CASE("neither of a concurrent Disable and Update undoes the other") {
+TEST_CASE("a concurrent Disable and Update do not undo each other") {
   KinesisWorld world;
   world.create();
   for (int i = 0; i < 500; ++i) {

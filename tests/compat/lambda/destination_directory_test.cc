@@ -84,7 +84,7 @@ TEST_CASE("opening a missing destination directory fails with a readable message
         "cannot open the destination directory /no/such/place: No such file or directory");
 }
 
-TEST_CASE("files outside the directory are rejected however they are spelled") {
+TEST_CASE("paths to files outside the directory are rejected however they are spelled") {
   const Place place;
   const std::string elsewhere = "The file must be below " + place.path + "/ (--destination-dir)";
   for (const std::string& path :

@@ -327,7 +327,7 @@ TEST_CASE("the cost of matching is linear in the size of the record for every pa
   }
 }
 
-TEST_CASE("matching ends early when the test requests a stop") {
+TEST_CASE("matching ends early when a stop is requested") {
   const auto pattern = FilterPattern::parse(R"({"a":{"b":["x"]}})");
   REQUIRE(pattern);
   std::string record = R"({"a":[{"b":1})";

@@ -143,7 +143,7 @@ TEST_CASE("a statement has at most 8192 characters and a transaction at most 100
                        "equal to 25"));
 }
 
-TEST_CASE("random words and random bytes never crash a statement", "[holds]") {
+TEST_CASE("statements of random words or random bytes never crash the server", "[holds]") {
   constexpr std::uint32_t seed = 20261121;  // printed when the test fails; change it to test other inputs
   INFO("seed " << seed);
   std::mt19937 random(seed);

@@ -76,7 +76,8 @@ TEST_CASE("sequence numbers have 21 digits and sort like the engine's numbers") 
   CHECK(sequence_number(99'999'999'999) > sequence_number(9'999'999'999));
 }
 
-TEST_CASE("AT_SEQUENCE_NUMBER starts at the given record and AFTER_SEQUENCE_NUMBER at the next one") {
+TEST_CASE(
+    "AT_SEQUENCE_NUMBER starts at the given record and AFTER_SEQUENCE_NUMBER starts at the next record") {
   auto position = parse_sequence_number(sequence_number(41));
   REQUIRE(position);
   CHECK(position->at == 41);
@@ -95,7 +96,8 @@ TEST_CASE("reading at or after a shard's starting sequence number skips no recor
   }
 }
 
-TEST_CASE("only a closed shard has an ending sequence number and it is the number of its last record") {
+TEST_CASE(
+    "an open shard has no ending sequence number and a closed shard ends with its last record's number") {
   engine::Shard shard = carts().shards[0];
   CHECK(!ending_sequence_number(shard));
   shard.last_sequence = 9;

@@ -223,7 +223,7 @@ TEST_CASE("a condition rejects an operand whose known type does not fit its oper
         "operand: AttributeValue: {S:t}, upper bound operand: AttributeValue: {S:s}"}});
 }
 
-TEST_CASE("an expression has at most 300 operators and IN at most 100 operands") {
+TEST_CASE("an expression has at most 300 operators and an IN list has at most 100 operands") {
   const auto chain = [](int comparisons) {
     std::string text = "a<b";
     for (int i = 1; i < comparisons; ++i) text += " or a<b";

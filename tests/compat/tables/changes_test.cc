@@ -56,7 +56,7 @@ void wait_until_settled(TestEmulator& emulator) {
   }
 }
 
-TEST_CASE("without a delay a table is ACTIVE or deleted immediately") {
+TEST_CASE("without a delay a table becomes ACTIVE or is deleted immediately") {
   TestEmulator emulator;
   CHECK(emulator.ok("CreateTable", create_carts())["TableDescription"]["TableStatus"] == "CREATING");
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "ACTIVE");
@@ -95,7 +95,7 @@ TEST_CASE("a CREATING table is described and listed but cannot be used or change
   CHECK(emulator.refused("DescribeTable", carts) == "Requested resource not found: Table: carts not found");
 }
 
-TEST_CASE("changes of a table end after the configured delay") {
+TEST_CASE("changes to a table end after the configured delay") {
   TestEmulator emulator(20ms);
   emulator.ok("CreateTable", create_carts());
   wait_until_settled(emulator);
@@ -259,7 +259,7 @@ TEST_CASE("a DELETING table is listed and described and still occupies its name"
         in_use);
 }
 
-TEST_CASE("settle_all ends only the changes of one account") {
+TEST_CASE("settle_all completes the table changes of only one account") {
   compat::TableChanges changes(for_ever);
   const auto carts_of = [&](const std::string& account) {
     auto table = std::make_shared<engine::Table>();

@@ -597,7 +597,7 @@ TEST_CASE("changing the number of lanes and restarting delivers no record twice"
   }
 }
 
-TEST_CASE("records that only some lanes have passed are not delivered again after a change of lanes") {
+TEST_CASE("records that only some lanes have passed are not delivered again if the number of lanes changes") {
   TriggerWorld world;
   std::mutex mutex;
   std::multiset<std::string> taken;

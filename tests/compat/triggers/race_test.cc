@@ -79,7 +79,7 @@ void together(const std::vector<std::function<void(int turn)>>& hands, int turns
 
 }  // namespace
 
-TEST_CASE("an account still works after concurrent mapping calls with restores and resets") {
+TEST_CASE("an account still works after mapping calls run concurrently with restores and resets") {
   TriggerWorld world;
   for (const char* const name : {"f0", "f1", "f2"}) world.function(name);
   world.function("fails", [](const json&) { return Answer{.status = 500}; });

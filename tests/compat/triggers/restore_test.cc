@@ -24,7 +24,7 @@ void reshard_one(TriggerWorld& world, engine::ShardNumber shard, engine::Reshard
 
 }  // namespace
 
-TEST_CASE("records written after a restore that undoes a split or a roll are delivered") {
+TEST_CASE("records written after a restore that undoes a split or a roll-over are delivered") {
   for (const auto how : {engine::Resharding::split, engine::Resharding::roll}) {
     for (const char* const settings : {"", R"("ParallelizationFactor":3)"}) {
       TriggerWorld world;

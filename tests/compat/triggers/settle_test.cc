@@ -306,7 +306,7 @@ TEST_CASE("a canceled settle leaves its given-up batches to the next settle") {
   CHECK(ids_of(settle(world)["given_up"]) == "b");
 }
 
-TEST_CASE("given-up batches are discarded by a reset or restore and when their mapping is deleted") {
+TEST_CASE("a reset or a restore or the deletion of a mapping discards its given-up batches") {
   TriggerWorld world;
   world.function("f", raise_error);
   const std::string snapshot = world.control("POST /_mayfly/snapshots")["id"];

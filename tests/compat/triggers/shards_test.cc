@@ -43,7 +43,8 @@ std::string record_id(const json& record) { return record["dynamodb"]["Keys"]["i
 
 }  // namespace
 
-TEST_CASE("a mapping holds nothing for open or closed shards without records", "[triggers][shards]") {
+TEST_CASE("a mapping has neither lanes nor positions for open or closed shards without records",
+          "[triggers][shards]") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   for (int time = 0; time < 6; ++time) reshard(world, Resharding::split);  // 64 open and 63 closed shards

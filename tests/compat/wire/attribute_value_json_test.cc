@@ -126,7 +126,7 @@ TEST_CASE("errors in values have newer wording on the new front end") {
   }
 }
 
-TEST_CASE("an empty attribute name is reported before an attribute that nests too deep") {
+TEST_CASE("an empty attribute name is reported before an attribute that nests too deeply") {
   const auto message = [](const std::string& text) {
     const auto document = json::parse(text);
     REQUIRE(document);

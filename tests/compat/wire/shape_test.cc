@@ -63,7 +63,7 @@ constexpr const char* cast_error =
     "java.base of "
     "loader 'bootstrap')";
 
-TEST_CASE("a scalar of the wrong type gets the error of the service's reader") {
+TEST_CASE("a scalar of the wrong type gets the same error as from DynamoDB's JSON reader") {
   CHECK(types(outer, R"({"TableName":23})") == "NUMBER_VALUE cannot be converted to String");
   CHECK(types(outer, R"({"TableName":34.56})") == "DECIMAL_VALUE cannot be converted to String");
   CHECK(types(outer, R"({"TableName":true})") == "TRUE_VALUE cannot be converted to String");
@@ -179,7 +179,7 @@ TEST_CASE("at most ten violated constraints are reported in the order of declara
   CHECK(constraints(outer, many + "]}").substr(0, 31) == "10 validation errors detected: ");
 }
 
-TEST_CASE("a map reports invalid keys and invalid value lengths once") {
+TEST_CASE("invalid keys and invalid value lengths in a map are reported once") {
   CHECK(constraints(outer, R"({"Requests":{"a":[]}})") ==
         "2 validation errors detected: Value '{a=[]}' at 'requests' failed to satisfy constraint: Map keys "
         "must "
@@ -227,7 +227,7 @@ TEST_CASE("length and range errors of the new front end use the model's names an
   }
 }
 
-TEST_CASE("the errors of some enum types do not name the member") {
+TEST_CASE("errors about values of some enum types do not name the member") {
   static constexpr Member members[] = {{"Limit", &shapes::positive_integer},
                                        {"ConditionalOperator", &shapes::conditional_operator}};
   static constexpr Shape shape = structure("Some", members);
@@ -294,7 +294,8 @@ TEST_CASE("a request that lacks a required member gets the old front end's error
                                "constraint: Member must satisfy regular expression pattern"));
 }
 
-TEST_CASE("a request whose arrays and objects nest more than 127 deep gets the old front end's errors") {
+TEST_CASE(
+    "a request whose arrays and objects nest more than 127 levels deep gets the old front end's errors") {
   CHECK(frame_at_depth(Frame::enveloped, 127) == Frame::enveloped);
   CHECK(frame_at_depth(Frame::enveloped, 128) == Frame::handed_over);
   CHECK(frame_at_depth(Frame::model, 600) == Frame::handed_over);
@@ -309,7 +310,7 @@ TEST_CASE("errors print collections as Java does or as JSON in the newer wording
              Catch::Contains(R"(Value '{"a":[{"Count":1,"Name":"b"}]}' at 'requests')"));
 }
 
-TEST_CASE("errors print structures with all members in Java's order and values as hashes") {
+TEST_CASE("errors print all members of a structure in Java's order and print attribute values as hashes") {
   static constexpr std::string_view printed[] = {"Item", "Extra", "Note"};
   static constexpr Member put_members[] = {{"Note", &shapes::any_string}, {"Item", &shapes::attribute_map}};
   static constexpr Shape put = printed_as(structure("Put", put_members), printed);
