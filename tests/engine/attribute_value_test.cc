@@ -44,7 +44,7 @@ TEST_CASE("a set keeps its members sorted and reports duplicates") {
   CHECK_FALSE(binaries.contains({"\xfe"}));
 }
 
-TEST_CASE("a set that was stored unsorted equals the sorted set and the next change sorts it") {
+TEST_CASE("a set that was stored unsorted equals the sorted set and is sorted by the next change") {
   StringSet stored = StringSet::of_distinct({"c", "a", "b"});
   CHECK(stored == strings({"a", "b", "c"}));
   CHECK(stored.members() == std::vector<std::string>{"c", "a", "b"});

@@ -138,7 +138,7 @@ TEST_CASE("records and closed streams are deleted after a day of stream time", "
   CHECK(world.database().watermark().published() == last);
 }
 
-TEST_CASE("a stream lists its shards that have records from a given sequence number on", "[change_log]") {
+TEST_CASE("a stream lists its shards that have records at or after a given sequence number", "[change_log]") {
   World world;
   auto carts = world.create(streamed("carts"));
   auto other = world.create(streamed("other"));
@@ -168,7 +168,7 @@ TEST_CASE("a stream lists its shards that have records from a given sequence num
   CHECK(written(0) == Numbers{2});
 }
 
-TEST_CASE("a change of a stream's shards creates a new Stream object", "[change_log]") {
+TEST_CASE("a change to a stream's shards creates a new Stream object", "[change_log]") {
   World world;
   auto carts = world.create(streamed("carts"));
   const StreamId stream = carts->description()->stream->id;

@@ -33,7 +33,7 @@ TEST_CASE("a failed check prints its expression and location and aborts the proc
       "mayfly: internal check failed, please report this bug: count == 3 (tests/engine/check_test.cc:"));
 }
 
-TEST_CASE("a failed check calls the handler and aborts the process when it returns") {
+TEST_CASE("a failed check calls the handler and aborts the process when the handler returns") {
   std::string context = "told";
   const Ended ended = in_a_child([&] {
     set_check_handler(&tell, context.data());

@@ -22,7 +22,7 @@ TEST_CASE("a manual clock stands still until it is set to a later instant", "[cl
   CHECK(clock.real_time_until(1001) == std::chrono::nanoseconds::zero());
 }
 
-TEST_CASE("the host's clock reports the time until an instant as at most 24 hours", "[clock]") {
+TEST_CASE("the host's clock reports at most 24 hours as the time until an instant", "[clock]") {
   const SystemClock clock;
   const Instant now = clock.now();
   CHECK(clock.now() >= now);

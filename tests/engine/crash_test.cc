@@ -114,7 +114,7 @@ TEST_CASE("a write that fails leaves the item and everything derived from it unc
 }
 
 // The process that a test kills. It writes forever and prints a line after each write that returns.
-TEST_CASE("a process that writes until it is killed", "[.victim]") {
+TEST_CASE("a process writes until it is killed", "[.victim]") {
   const char* path = std::getenv("MAYFLY_TEST_VICTIM");
   REQUIRE(path);
   World world({.directory = path, .fsync = std::getenv("MAYFLY_TEST_FSYNC") != nullptr, .reap = false});
@@ -165,7 +165,7 @@ TEST_CASE("an acknowledged write survives kill -9 with everything derived from i
       dup2(silence, STDOUT_FILENO);
       setenv("MAYFLY_TEST_VICTIM", path.c_str(), 1);
       if (fsync) setenv("MAYFLY_TEST_FSYNC", "1", 1);
-      become_this_program({"engine_tests", "a process that writes until it is killed"});
+      become_this_program({"engine_tests", "a process writes until it is killed"});
       _exit(127);
     }
     ::close(ends[1]);

@@ -26,7 +26,7 @@ void switch_ttl_off(World& world) {
 
 // The Scan used to apply the old TTL to an item that was written after TTL was switched off. It skipped that
 // item and returned the item that was written next.
-TEST_CASE("a Scan during which TTL is switched off never shows a later write without an earlier one",
+TEST_CASE("a Scan during which TTL is switched off never shows a write without all earlier writes",
           "[expiry]") {
   const int places = at_each_place([](int place) {
     World world;

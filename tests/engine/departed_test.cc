@@ -129,7 +129,7 @@ TEST_CASE("the reaper deletes an item that was already due when written if its f
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("in aws and manual mode a due item stays visible until its deletion fires", "[departed]") {
+TEST_CASE("in aws and manual modes a due item stays visible until its deletion fires", "[departed]") {
   World world;
   auto carts = departed_carts(world);
   const auto set_mode = [&](ExpiryMode mode) {

@@ -425,7 +425,7 @@ TEST_CASE("verify finds nothing wrong in an intact directory and counts its cont
   CHECK(repair.wrong == 0);
 }
 
-TEST_CASE("each kind of damage is reported and is repaired if the data can be derived",
+TEST_CASE("each kind of damage is reported and is repaired if the data can be derived from other data",
           "[verification][holds]") {
   for (const Damage& damage : all_damages()) {
     INFO(damage.what);
@@ -480,7 +480,7 @@ TEST_CASE("repair moves damaged data only to a regular file and never through a 
   CHECK(repair(directory.path() + "/moved"));
 }
 
-TEST_CASE("each kind of damage to replication data is reported and is repaired if the data can be derived",
+TEST_CASE("damage to replication data is reported and is repaired if the data can be derived from other data",
           "[verification][replication]") {
   const auto fill_global = [](const std::string& path) {
     World world({.directory = path, .reap = false});
@@ -581,7 +581,7 @@ TEST_CASE("verify changes no byte of a directory even if its log is torn", "[ver
   CHECK(contents(directory.path()) == before);
 }
 
-TEST_CASE("verify and repair reject a directory that is missing or in use or not created by Mayfly",
+TEST_CASE("verify and repair reject a directory that is missing or in use or was not created by Mayfly",
           "[verification]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
@@ -628,7 +628,7 @@ TEST_CASE("verify does not change a directory in an earlier format and repair co
   CHECK(contents(directory.path())[mark] == "Mayfly's data, format 4\n");
 }
 
-TEST_CASE("a damaged file is reported and repair keeps the file unless an option gives it up",
+TEST_CASE("a damaged file is reported and repair keeps the file unless an option says to give it up",
           "[verification]") {
   const Directory directory;
   fill(directory.path());

@@ -102,7 +102,7 @@ TEST_CASE("in manual mode only a requested sweep deletes due items", "[expiry_mo
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a change of mode applies to items that were written before it", "[expiry_mode]") {
+TEST_CASE("a change of expiry mode applies to items that were written before the change", "[expiry_mode]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);

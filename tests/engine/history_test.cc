@@ -230,7 +230,8 @@ TEST_CASE("changes between two instants include each item's images and its last 
   CHECK(HistoryChanges(world.database().reader(), *carts, start_ms - 1, to).gone());
 }
 
-TEST_CASE("points outlive their table and dropping the last point erases the table's data", "[history]") {
+TEST_CASE("points in time outlive their table and dropping the last point erases the table's data",
+          "[history]") {
   const Directory directory;
   const bool durable = GENERATE(false, true);
   World world({.directory = durable ? directory.path() : "", .reap = false});
@@ -284,7 +285,7 @@ TEST_CASE("points outlive their table and dropping the last point erases the tab
   CHECK(next->id > last->id);
 }
 
-TEST_CASE("dropping a table without points erases its old versions", "[history]") {
+TEST_CASE("dropping a table without points in time erases the old versions of its items", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.database().history().keep(carts, 35);
@@ -296,7 +297,8 @@ TEST_CASE("dropping a table without points erases its old versions", "[history]"
   CHECK(world.database().history_size().footprint().bytes == 0);
 }
 
-TEST_CASE("versions older than the recovery period are erased unless a point needs them", "[history]") {
+TEST_CASE("versions older than the recovery period are erased unless a point in time needs them",
+          "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   History& history = world.database().history();
@@ -331,7 +333,7 @@ TEST_CASE("versions older than the recovery period are erased unless a point nee
   CHECK(items_at(world, *point) == states[point->at]);
 }
 
-TEST_CASE("over the size limit the oldest instants are dropped but never a version that a point needs",
+TEST_CASE("a history over its size limit drops its oldest instants but no version that a point in time needs",
           "[history]") {
   World world({.reap = false, .history_bytes_max = 200'000});
   const auto carts = world.create(simple_table("carts"));
@@ -360,7 +362,7 @@ TEST_CASE("over the size limit the oldest instants are dropped but never a versi
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("while points alone exceed the size limit no further point is taken", "[history]") {
+TEST_CASE("no point in time is taken while the existing points alone exceed the size limit", "[history]") {
   World world({.reap = false, .history_bytes_max = 20'000});
   const auto carts = world.create(simple_table("carts"));
   History& history = world.database().history();
@@ -381,7 +383,7 @@ TEST_CASE("while points alone exceed the size limit no further point is taken", 
   CHECK(history.take_point(carts));
 }
 
-TEST_CASE("a fill copies a past state into a table with its index entries", "[history]") {
+TEST_CASE("a fill copies a past state into a table and creates the table's index entries", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   for (int n = 0; n < 1000; ++n)
@@ -447,7 +449,7 @@ class Model {
   std::map<Instant, Items> states_;
 };
 
-TEST_CASE("every instant and every point show the table's state at that time", "[history][holds]") {
+TEST_CASE("every instant and every point in time shows the table's state at that time", "[history][holds]") {
   const auto seed = GENERATE(range(1u, 31u));
   INFO("seed " << seed);
   std::mt19937 random(seed);
@@ -618,7 +620,7 @@ TEST_CASE("every instant and every point show the table's state at that time", "
   for (const char kind : {'I', 'O', 'P', 'N', 'X', 'L'}) CHECK(keys_of(world, kind) == 0);
 }
 
-TEST_CASE("a failed write leaves no partial point and no partial history", "[history]") {
+TEST_CASE("a failed write leaves no partial point in time and no partial history", "[history]") {
   const auto step = [](World& world, const std::shared_ptr<LiveTable>& carts, int n) {
     History& history = world.database().history();
     switch (n) {
@@ -668,7 +670,8 @@ TEST_CASE("a failed write leaves no partial point and no partial history", "[his
   }
 }
 
-TEST_CASE("concurrent writes and points and switches of recovery leave a table consistent", "[history]") {
+TEST_CASE("a table stays consistent while points in time are taken and recovery is switched during writes",
+          "[history]") {
   World world({.reap = true});
   const auto carts = world.create(simple_table("carts"));
   for (int n = 0; n < 50; ++n) world.put(carts, numbered_cart("k" + std::to_string(n), 0));
@@ -730,7 +733,8 @@ TEST_CASE("concurrent writes and points and switches of recovery leave a table c
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a point taken while its table is dropped is complete or does not exist", "[history]") {
+TEST_CASE("a point in time that is taken while its table is dropped is complete or does not exist",
+          "[history]") {
   for (int round = 0; round < 30; ++round) {
     World world;
     const auto carts = world.create(simple_table("carts"));

@@ -12,7 +12,7 @@ std::size_t size_of(std::string_view text) { return number_size(*Number::parse(t
 
 }  // namespace
 
-TEST_CASE("a number takes 1 byte plus 1 per digit pair aligned at the point plus 1 if negative") {
+TEST_CASE("a number takes 1 byte plus 1 per digit pair aligned at the decimal point plus 1 if negative") {
   CHECK(size_of("0") == 1);
   CHECK(size_of("1") == 2);
   CHECK(size_of("10") == 2);

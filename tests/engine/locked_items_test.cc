@@ -53,7 +53,7 @@ TEST_CASE("requests that lock the same items in opposite orders neither deadlock
   CHECK(held == 3 * rounds);
 }
 
-TEST_CASE("a table that is dropped while requests lock its items cannot be locked afterwards",
+TEST_CASE("items of a table that is dropped while requests lock them cannot be locked afterward",
           "[transaction]") {
   Tables tables;
   std::atomic<bool> dropped{false};

@@ -273,7 +273,7 @@ TEST_CASE("the latest items with a suspicious TTL are listed unless they have be
   CHECK(ids() == "i h g f e d c b a");
 }
 
-TEST_CASE("items still expire if the warning about another item of their transaction fails") {
+TEST_CASE("an item still expires if the warning about another item in its transaction fails") {
   NeverWorld world({.reap = false, .never_expires = [](const auto&...) { throw std::bad_alloc(); }});
   world.enable_ttl(world.carts);
   {  // the end of this block releases the locks
@@ -302,7 +302,7 @@ TEST_CASE("items with a suspicious TTL are found in the index after a restart") 
   CHECK_FALSE(suspects[0].at);
 }
 
-TEST_CASE("the consistency check finds wrong entries and counters of items that never expire") {
+TEST_CASE("the consistency check finds wrong entries and counters for items that never expire") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   world.put_one_of_each();

@@ -254,7 +254,7 @@ TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][
   CHECK(world.timers().earliest()->due == start_ms + 1'000'000'001);
 }
 
-TEST_CASE("a sweep starts after the entries of earlier expirations", "[reaper][holds]") {
+TEST_CASE("a sweep starts after the index entries of items that have already expired", "[reaper][holds]") {
   World world;
   auto carts = expiring_table(world);
   for (int i = 0; i < 100; ++i) world.put(carts, expiring_item(std::to_string(i), i));
@@ -426,7 +426,8 @@ TEST_CASE("an account does not wait for another account's backlog", "[reaper]") 
   CHECK(backlog->counter(0).items > 10'000);
 }
 
-TEST_CASE("TTL that is switched off and on during its backfill is backfilled completely", "[reaper][holds]") {
+TEST_CASE("if TTL is switched off and on during its backfill the new backfill is complete",
+          "[reaper][holds]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));

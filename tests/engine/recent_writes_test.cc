@@ -346,7 +346,7 @@ TEST_CASE("writes beyond the limits become visible and use no memory", "[recent_
   World world;
   const auto carts = world.create(simple_table("carts"));
   RecentWrites& recent = world.database().recent_writes();
-  SECTION("the writes exceed the lag's number of writes") {
+  SECTION("there are more writes than the lag allows") {
     follow(world, {.writes = 2, .milliseconds = {}});
     for (int i = 0; i < 1000; ++i) put_number(world, carts, i);
     CHECK(recent.bytes() < 20'000);
@@ -435,7 +435,7 @@ TEST_CASE("a read between two changes of one commit sees the whole commit and so
   CHECK(n_of(world, orders, behind(1)) == 1);
 }
 
-TEST_CASE("during writes no reader goes backward and no read sees half of a transaction",
+TEST_CASE("during writes no reader goes back to an older state and no read sees half of a transaction",
           "[recent_writes][races]") {
   World world;
   const Table description = indexed_carts();

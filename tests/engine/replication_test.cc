@@ -107,7 +107,8 @@ TEST_CASE("a write arrives when its route is open and its lag has passed on the 
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "2"));
 }
 
-TEST_CASE("an account's route settings and the count of writes in flight are limited", "[replication]") {
+TEST_CASE("an account's number of route settings and its number of writes in flight are limited",
+          "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
@@ -307,7 +308,7 @@ TEST_CASE("a replica that leaves its global table keeps its items and the other 
   CHECK(world.inconsistency(in(world, "us-east-1")).empty());
 }
 
-TEST_CASE("each of several tables that are dropped together leaves a point if it has recovery enabled",
+TEST_CASE("each table dropped together with others leaves a point in time if its recovery is enabled",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -356,7 +357,7 @@ TEST_CASE("a replica that is added while writes are in flight gets all of these 
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a change of a global table takes effect in all regions or none whichever write fails",
+TEST_CASE("a change to a global table takes effect in all regions or in none no matter which write fails",
           "[replication]") {
   for (int fails_at = 0; fails_at < 12; ++fails_at) {
     const Directory directory;
@@ -388,7 +389,7 @@ TEST_CASE("a change of a global table takes effect in all regions or none whiche
   }
 }
 
-TEST_CASE("a write in flight arrives exactly once whichever storage write fails", "[replication]") {
+TEST_CASE("a write in flight arrives exactly once no matter which storage write fails", "[replication]") {
   for (int fails_at = 0; fails_at < 4; ++fails_at) {
     auto writes_left = std::make_shared<int>(-1);
     World world(
@@ -544,7 +545,7 @@ class Story {
 
 }  // namespace
 
-TEST_CASE("the last write of an item reaches all regions whatever happens to the routes",
+TEST_CASE("the last write to an item reaches all regions whatever happens to the routes",
           "[replication][holds]") {
   const auto seed = GENERATE(range(1u, 31u));
   CAPTURE(seed);

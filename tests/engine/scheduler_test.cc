@@ -116,7 +116,7 @@ TEST_CASE("a task sleeps until its alarm or until it is woken") {
   eventually([&] { return late_steps == 2; });
 }
 
-TEST_CASE("a task that always has more to do does not starve the others") {
+TEST_CASE("a task that always has more to do does not starve other tasks") {
   ThreadScheduler scheduler(1);
   std::atomic<bool> other{false};
   std::atomic<std::int64_t> turns{0};

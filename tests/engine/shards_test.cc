@@ -277,7 +277,7 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   CHECK(carts->description()->stream->shards.back().number == 3);
 }
 
-TEST_CASE("while eight clients write and shards split each record is in one shard and none is lost",
+TEST_CASE("while eight clients write and shards split each record is in one shard and no record is lost",
           "[shards][holds]") {
   const Directory directory;
   const bool syncs = GENERATE(false, true);

@@ -400,7 +400,7 @@ TEST_CASE("a snapshot copies no items and a restore writes only what has changed
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("restoring an older snapshot repeatedly keeps only the differences from the later snapshot",
+TEST_CASE("repeated restores of an older snapshot keep only its differences from the later snapshot",
           "[snapshots]") {
   World world;
   make_carts(world);

@@ -83,7 +83,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("an error waits only for a running flush that has not begun") {
+TEST_CASE("an error waits only for a flush that is running but has not begun its work") {
   Fixture world;
   world.schedule(compaction);
   CHECK(!world.waits());
@@ -102,7 +102,7 @@ TEST_CASE("an error waits only for a running flush that has not begun") {
   CHECK(!world.waits());
 }
 
-TEST_CASE("an error does not wait for a flush that has ended without beginning") {
+TEST_CASE("an error does not wait for a flush that has ended without beginning its work") {
   Fixture world;
   world.schedule(flush);
   world.body = [&] { CHECK(world.waits()); };
@@ -118,7 +118,7 @@ TEST_CASE("an error does not wait for the flush that causes it") {
   CHECK(world.runs == 1);
 }
 
-TEST_CASE("a flush after an error is held until it is released but a compaction is not") {
+TEST_CASE("a flush after an error is held until it is released but a compaction is not held") {
   Fixture world;
   world.schedule(flush);  // scheduled before the error, started by a thread after it
   CHECK(world.jobs->hold(hours(1)));

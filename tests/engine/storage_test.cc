@@ -525,7 +525,7 @@ TEST_CASE("storage that cannot recover serves reads and rejects writes and can b
   CHECK(storage->get("k", value));
 }
 
-TEST_CASE("creating a file that storage gives up fails as during shutdown so that RocksDB does not retry",
+TEST_CASE("if storage gives up on creating a file the creation fails as during shutdown and is not retried",
           "[storage]") {
   const Directory directory;
   const std::atomic<bool> refuses{false};
@@ -603,7 +603,8 @@ TEST_CASE("a lack of file descriptors is reported and writes resume without a re
   for (const std::string& key : acknowledged) REQUIRE(storage->get(key, value));
 }
 
-TEST_CASE("memory of erased keys is reclaimed whether erased one by one or as a range", "[storage]") {
+TEST_CASE("memory of erased keys is reclaimed whether the keys are erased one by one or as a range",
+          "[storage]") {
   auto storage = open();
   const bool as_range = GENERATE(false, true);
   const int keys = GENERATE(100'000, 5'000);

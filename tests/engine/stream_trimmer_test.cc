@@ -128,7 +128,7 @@ TEST_CASE("records that a restore brings back are deleted when they are a day ol
   CHECK(stepped.left() == "");
 }
 
-TEST_CASE("records are deleted in time after a reset and after the clock is moved back", "[trimmer]") {
+TEST_CASE("records are deleted on time after a reset and after the clock is moved back", "[trimmer]") {
   TrimmedWorld stepped;
   Database& database = stepped.world.database();
   const auto goes_after_a_day = [&](const char* when) {
@@ -203,7 +203,7 @@ TEST_CASE("a trim that a restore overtakes deletes no restored records", "[trimm
   CHECK(world.inconsistency(world.find("carts")) == "");
 }
 
-TEST_CASE("concurrent trims of a stream have the same effect as one", "[trimmer]") {
+TEST_CASE("concurrent trims of a stream have the same effect as one trim", "[trimmer]") {
   World world;
   Database& database = world.database();
   const auto carts = world.create(streamed_table("carts"));

@@ -145,7 +145,7 @@ TEST_CASE("an advance keeps a frozen or scaled clock's mode and turns real time 
   CHECK(world.now() == start_ms + 400);
 }
 
-TEST_CASE("setting a later time deletes items like an advance", "[time_travel]") {
+TEST_CASE("setting a clock to a later time deletes expired items as an advance does", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   world.put(carts, expiring_after("a", 60));
@@ -280,7 +280,7 @@ TEST_CASE("a clock whose new start cannot be stored is not set back", "[time_tra
   CHECK(world.now() == start_ms + hour_ms);
 }
 
-TEST_CASE("setting a clock back while a table is created takes effect first or is rejected",
+TEST_CASE("setting a clock back while a table is created takes effect before the creation or is rejected",
           "[time_travel][holds]") {
   World world({.reap = false});
   for (int i = 0; i < 200; ++i) {

@@ -102,7 +102,7 @@ TEST_CASE("torn and damaged logs are also distinguished if records span blocks",
   }
 }
 
-TEST_CASE("an unwritten sector is reported as a torn tail in the last record and as damage before it",
+TEST_CASE("an unwritten sector counts as a torn tail in the last record but as damage in an earlier record",
           "[wal][holds]") {
   const Directory directory;
   std::string log = read_file(write_log(directory.path(), 5, 3000));
@@ -118,7 +118,8 @@ TEST_CASE("an unwritten sector is reported as a torn tail in the last record and
   CHECK(check_log(without_sector(2), true).result == Result::damaged);
 }
 
-TEST_CASE("a directory with a changed log is rejected and one with a cut-off log is opened", "[wal][holds]") {
+TEST_CASE("a directory with a changed log is rejected and a directory with a cut-off log is opened",
+          "[wal][holds]") {
   constexpr std::size_t values = 12, value_bytes = 60;
   const Directory directory;
   const std::string path = directory.path() + "/data";
