@@ -233,7 +233,7 @@ TEST_CASE("a target must be a path or an http URL") {
   }
 }
 
-TEST_CASE("HTTP/1.0 may omit Host but a Host that is sent is checked") {
+TEST_CASE("an HTTP/1.0 request may omit Host but a Host that is sent is checked") {
   Running running;
   for (const auto& [request, status] : {std::pair{"GET / HTTP/1.0\r\n\r\n", 200},
                                         {"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", 200},
@@ -245,7 +245,7 @@ TEST_CASE("HTTP/1.0 may omit Host but a Host that is sent is checked") {
   }
 }
 
-TEST_CASE("every path rejects pages of other origins and other sites", "[holds]") {
+TEST_CASE("every path rejects requests from pages of other origins and other sites", "[holds]") {
   Running running;
   for (const Route& route : routes) {
     INFO(route.line);

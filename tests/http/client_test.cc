@@ -157,7 +157,7 @@ TEST_CASE("the body of a successful response is delivered in pieces as they arri
   CHECK(pieces.empty());
 }
 
-TEST_CASE("a connection is kept for the next request but not reused after the server closed it") {
+TEST_CASE("a connection is kept for the next request but is not reused after the server closes it") {
   using Kind = http::ExchangeFailure::Kind;
   OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   http::Connections connections(*Url::parse(server.url()));

@@ -246,7 +246,7 @@ TEST_CASE("an await that times out reports the other changes") {
   CHECK(error_of(other)["records"][0]["eventName"] == "INSERT");
 }
 
-TEST_CASE("an await with since finds earlier records of the stream") {
+TEST_CASE("an await with the member 'since' finds earlier records of the stream") {
   Running running;
   create_table(running, "carts", true);
   running.put("carts", "2");
@@ -619,7 +619,7 @@ TEST_CASE("a latency fault delays the response of a write that is already applie
   while (running.execute("Scan", R"({"TableName":"carts"})")["Count"] == 0) std::this_thread::yield();
 }
 
-TEST_CASE("a latency fault with applied false delays the write itself", "[holds]") {
+TEST_CASE("a latency fault with 'applied' set to false delays the write itself", "[holds]") {
   Running running;
   create_table(running, "carts", false);
   running.ok(

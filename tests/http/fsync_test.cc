@@ -115,7 +115,7 @@ struct Durable {
 
 }  // namespace
 
-TEST_CASE("with fsync reads and health checks are served while writes wait for the disk", "[fsync]") {
+TEST_CASE("reads and health checks are served while writes wait for fsync", "[fsync]") {
   Durable world;
   CHECK(world.running->ask(Durable::put(0)).status == 200);
   world.disk->stop_syncing();
@@ -134,7 +134,7 @@ TEST_CASE("with fsync reads and health checks are served while writes wait for t
   CHECK(world.get(1).contains("Item"));
 }
 
-TEST_CASE("with fsync concurrent writes share a sync even with one io thread", "[fsync]") {
+TEST_CASE("concurrent writes share an fsync even with one io thread", "[fsync]") {
   Durable world;
   world.disk->stop_syncing();
   constexpr int writers = 20;
@@ -151,7 +151,8 @@ TEST_CASE("with fsync concurrent writes share a sync even with one io thread", "
   for (int id = 0; id < writers; ++id) CHECK(world.get(id).contains("Item"));
 }
 
-TEST_CASE("with fsync pipelined requests on one connection are answered in order", "[fsync]") {
+TEST_CASE("pipelined requests on one connection are answered in order even if writes wait for fsync",
+          "[fsync]") {
   Durable world;
   HttpClient client(world.running->port());
   std::string requests;

@@ -158,7 +158,7 @@ TEST_CASE("a response that is too long or cut off is a failure") {
   CHECK(invoker.post(invocation(cut_off.url(), ""), {}).error().kind == InvocationFailure::Kind::no_answer);
 }
 
-TEST_CASE("responses in flight share a memory limit and a call beyond it fails") {
+TEST_CASE("responses in flight share a memory limit and a call that would exceed the limit fails") {
   HttpInvoker invoker({}, 100'000);
   const auto asked = [&](std::size_t bytes, bool says_length = true) {
     const std::string length = says_length ? "Content-Length: " + std::to_string(bytes) + "\r\n" : "";

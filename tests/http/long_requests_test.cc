@@ -74,7 +74,7 @@ void put(const Running& running, const nlohmann::json& item) {
 
 }  // namespace
 
-TEST_CASE("an io thread hands over a long request of any operation", "[holds]") {
+TEST_CASE("an io thread hands over a long request for any operation", "[holds]") {
   Running running;
   running.create_table("carts", true);
   for (int i = 0; i < 3; ++i) put(running, item_with_list("big" + std::to_string(i), 100'000));

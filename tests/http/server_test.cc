@@ -92,7 +92,7 @@ struct BigItems {
 
 }  // namespace
 
-TEST_CASE("GET / reports healthy and the region like DynamoDB") {
+TEST_CASE("GET / reports that the server is healthy and names its region as DynamoDB does") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/"));
   check_common(answer);
@@ -363,7 +363,7 @@ TEST_CASE("a request can arrive byte by byte and be followed by the end of the c
 
 // The hostile client found this bug: after the second read of the end of input, the server was not notified
 // of the end again, and the connection stayed open.
-TEST_CASE("a client that pipelines waiting requests and half-closes gets all responses and is closed") {
+TEST_CASE("a connection that is half-closed after waiting requests gets all responses and is then closed") {
   Running running;
   HttpClient client(running.port());
   const std::string waits = running.request("POST", "/_mayfly/clock/advance", R"({"seconds":1})");
@@ -375,7 +375,7 @@ TEST_CASE("a client that pipelines waiting requests and half-closes gets all res
 
 // The hostile client found this bug, which crashed the server: discarded bytes were read into freed memory.
 // AddressSanitizer and Valgrind detect it.
-TEST_CASE("input after a waiting request and a malformed one is discarded") {
+TEST_CASE("input that follows a waiting request and then a malformed request is discarded") {
   Running running;
   HttpClient client(running.port());
   client.send(running.request("POST", "/_mayfly/clock/advance", R"({"seconds":1})") + "no HTTP\r\n\r\n");
@@ -426,7 +426,7 @@ TEST_CASE("request bodies can be chunked") {
   }
 }
 
-TEST_CASE("compressed requests are accepted and malformed ones get 500 and change nothing") {
+TEST_CASE("compressed requests are accepted and malformed compressed requests get 500 and change nothing") {
   Running running;
   const std::string body = table_request("compressed");
   for (const std::string& broken : {body, std::string(), http::compress(body, http::Encoding::gzip) + "junk",
@@ -475,7 +475,7 @@ TEST_CASE("a response of 4 KB or more is compressed on request and its checksum 
   CHECK(small.body == R"({"TableNames":["long"]})");
 }
 
-TEST_CASE("a body of 16 MB is accepted and a longer one gets 413 however it is sent") {
+TEST_CASE("a body of 16 MB is accepted and a longer body gets 413 however it is sent") {
   Running running;
   const std::string largest = "{" + std::string(http::body_bytes_max - 2, ' ') + "}";
   CHECK(running.ask(operation_request("ListTables", largest)).body == list_tables_answer);
@@ -581,7 +581,7 @@ TEST_CASE("a malformed HTTP request gets 400 and the connection is closed") {
   }
 }
 
-TEST_CASE("no bytes crash the server", "[holds]") {
+TEST_CASE("no input crashes the server", "[holds]") {
   Running running;
   const unsigned seed = GENERATE(1u, 2u, 3u);
   INFO("seed " << seed);
@@ -749,7 +749,7 @@ TEST_CASE("unread responses have a memory limit and clients that read get their 
   CHECK(whole <= settings.unread_bytes_max / BigItems::answer_bytes);
 }
 
-TEST_CASE("large uploads share a memory limit and the longest-running one is rejected when it is exceeded",
+TEST_CASE("when large uploads exceed their shared memory limit the longest-running upload is rejected",
           "[holds]") {
   http::ServerSettings settings;
   settings.request_bytes_max = 40'000'000;
@@ -785,7 +785,7 @@ TEST_CASE("large uploads share a memory limit and the longest-running one is rej
         std::string::npos);
 }
 
-TEST_CASE("waiting large requests count against the memory limit at their possible decompressed size",
+TEST_CASE("large waiting requests count against the memory limit at their maximum possible decompressed size",
           "[holds]") {
   http::ServerSettings settings;
   settings.request_bytes_max = 40'000'000;

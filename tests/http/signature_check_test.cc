@@ -83,7 +83,7 @@ TEST_CASE("a request signed with a known key is accepted for its account and reg
   CHECK(outcome(again) == taken);
 }
 
-TEST_CASE("an unknown key and a wrong secret get AWS's two errors") {
+TEST_CASE("an unknown key and a wrong secret each get AWS's error") {
   CHECK(outcome(signed_request({.key = {"AKIDOTHER", Signing().key.secret}, .now = noon})) ==
         invalid_token + ".");
   CHECK(
@@ -177,7 +177,7 @@ TEST_CASE("one message names every part of the scope that does not match the req
   CHECK(outcome(rewritten("/us-east-1/", "/us-west-1/")).starts_with(mismatch));
 }
 
-TEST_CASE("a key's session token must be sent with its requests") {
+TEST_CASE("a request must include the session token of its key") {
   const auto sent = [](const std::string& token, const http::Keys& known) {
     return signed_at(noon, known,
                      signed_request({.key = {"AKIDEXAMPLE", Signing().key.secret, token}, .now = noon}));

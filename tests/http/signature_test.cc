@@ -76,7 +76,7 @@ const http::CredentialScope scope{"20150830", "us-east-1", "service"};
 
 }  // namespace
 
-TEST_CASE("every example of AWS's suite yields AWS's signature and intermediate texts") {
+TEST_CASE("every example in AWS's test suite yields AWS's signature and intermediate texts") {
   const auto suite = read_suite();
   CHECK(suite.size() == 38);
   int examples = 0;
@@ -125,7 +125,7 @@ TEST_CASE("dates must be in ISO 8601's basic form") {
   }
 }
 
-TEST_CASE("secrets are compared as a whole") {
+TEST_CASE("secrets are equal only if they have the same length and the same bytes") {
   CHECK(http::equal_secrets("", ""));
   CHECK(http::equal_secrets("abc", "abc"));
   for (const char* other : {"", "ab", "abd", "xbc", "abcd"}) CHECK_FALSE(http::equal_secrets("abc", other));

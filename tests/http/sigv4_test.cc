@@ -50,7 +50,7 @@ engine::Scope scope_of(const http::Request& request) {
 
 }  // namespace
 
-TEST_CASE("the region comes from the credential scope and the account is 000000000000") {
+TEST_CASE("the region comes from the credential scope and the default account is 000000000000") {
   const auto scope = scope_of(
       signed_by_header("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20240101/eu-west-1/dynamodb/aws4_request, "
                        "SignedHeaders=host;x-amz-date, Signature=abc"));
@@ -161,7 +161,7 @@ TEST_CASE("an unknown algorithm and a malformed credential are rejected") {
   CHECK(message_of(region) == "Credential should be scoped to a valid region, not '\"c'. ");
 }
 
-TEST_CASE("a presigned query is ignored where only a header may sign") {
+TEST_CASE("a presigned query is ignored where only a signature in a header is accepted") {
   const std::string query =
       "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=000000000042%2F20240101%2Feu-west-1%2Flambda%"
       "2Faws4_request"

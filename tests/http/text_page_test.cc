@@ -27,7 +27,7 @@ TEST_CASE("the page answers only a GET for its path with a local Host") {
   CHECK(shown == 2);
 }
 
-TEST_CASE("a client that sends no request or an endless one is closed and the next one is served") {
+TEST_CASE("a client that sends no request or an endless one is disconnected and the next client is served") {
   auto page = http::TextPage::open("127.0.0.1:0", "/metrics", [] { return std::string("shown"); });
   REQUIRE(page);
   HttpClient silent((*page)->port()), endless((*page)->port()), next((*page)->port());

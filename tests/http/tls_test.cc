@@ -153,7 +153,7 @@ TEST_CASE("an invalid certificate or key file is reported clearly") {
             .starts_with("cannot use the TLS key " + certificate.cert));
 }
 
-TEST_CASE("TLS 1.2 and 1.3 with forward secrecy are supported and nothing older") {
+TEST_CASE("only TLS 1.2 and 1.3 with forward secrecy are supported") {
   const Certificate certificate;
   Running running(over_tls(certificate));
   CHECK(handshake(running.port(), TLS1_3_VERSION, TLS1_3_VERSION) == "TLSv1.3");
