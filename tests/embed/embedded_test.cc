@@ -59,7 +59,7 @@ void put(mayfly::Emulator& emulator, const std::string& id, std::chrono::seconds
 }  // namespace
 
 // The example in docs/backups.md.
-TEST_CASE("a backup outlives its table in process") {
+TEST_CASE("a backup in an embedded emulator outlives its table") {
   const std::string carts =
       R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
       R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
@@ -165,7 +165,7 @@ TEST_CASE("every control call can be made by its HTTP method and path") {
   CHECK(emulator.control("GET", "/nothing").status == 404);
 }
 
-TEST_CASE("a table is imported in process as docs/imports.md shows") {
+TEST_CASE("an embedded emulator imports a table as docs/imports.md shows") {
   const Directory in;
   const std::string& directory = in.path();
   std::ofstream(directory + "/a.json") << R"({"Item":{"id":{"S":"1"}}})";

@@ -89,7 +89,7 @@ class Sessions {
 constexpr engine::Instant noon = 1461931200'000;  // April 29, 2016, 12:00:00
 constexpr engine::Instant two_oclock = 1461938400'000;
 
-TEST_CASE("the guide's sessions expire one by one from user4's to user1's") {
+TEST_CASE("the sessions in AWS's guide expire in the order of their TTLs") {
   Sessions sessions(1461920000'000);
   sessions.put("user1", R"({"N":"1461938400"})");
   sessions.put("user2", R"({"N":"1461927600"})");
@@ -108,7 +108,8 @@ TEST_CASE("the guide's sessions expire one by one from user4's to user1's") {
   CHECK_FALSE(sessions.has("user1"));
 }
 
-TEST_CASE("an item expires when the current time is greater than its TTL but not when it is equal") {
+TEST_CASE(
+    "an item expires when the current time is greater than its TTL but not when it is equal to its TTL") {
   Sessions sessions(noon);
   sessions.put("user1", R"({"N":"1461938400"})");
   CHECK(sessions.advance_to(two_oclock) == 0);
@@ -143,7 +144,7 @@ TEST_CASE("a TTL in milliseconds is far in the future") {
   CHECK(sessions.has("user1"));
 }
 
-TEST_CASE("an item with a past TTL expires unless the TTL is more than five years ago") {
+TEST_CASE("an item with a past TTL expires unless its TTL is more than five years in the past") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("older", R"({"N":"1304153639"})");    // two_oclock - 157,784,761 s
   sessions.put("younger", R"({"N":"1304153641"})");  // two_oclock - 157,784,759 s
