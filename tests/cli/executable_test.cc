@@ -103,7 +103,7 @@ TEST_CASE("DynamoDB Local's arguments start a server that passes DynamoDB Local'
   CHECK(mayfly.errors().find("info Unlike DynamoDB Local without -sharedDb") != std::string::npos);
 }
 
-TEST_CASE("invalid DynamoDB Local arguments exit with status 2 and a message") {
+TEST_CASE("invalid DynamoDB Local arguments are rejected with status 2 and a message") {
   Process mayfly({"-jar", "DynamoDBLocal.jar", "-inMemory", "-dbPath", "."});
   CHECK(mayfly.wait() == 2);
   CHECK(mayfly.errors() == "mayfly: -dbPath and -inMemory cannot be combined\n");
@@ -297,7 +297,7 @@ TEST_CASE("a mistyped word is quoted with a suggestion if a known word is simila
   }
 }
 
-TEST_CASE("mayfly alone prints an introduction and a command group prints its commands") {
+TEST_CASE("mayfly without arguments prints an introduction and a command group prints its commands") {
   Process alone(std::vector<std::string>{});
   CHECK(alone.line() == "Mayfly " MAYFLY_VERSION
                         ": DynamoDB for tests. Items disappear at the instant their TTL passes.");
