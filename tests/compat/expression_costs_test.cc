@@ -157,7 +157,7 @@ TEST_CASE("the condition and the SET clause of a statement may each have up to 3
   CHECK(lists.run("ExecuteStatement", select(150, "")).starts_with("200 "));
 }
 
-TEST_CASE("DELETE of a million members is limited in steps and takes bounded memory for small stored sets",
+TEST_CASE("a DELETE of a million members has a step limit and takes bounded memory if stored sets are small",
           "[holds]") {
   Lists lists;
   REQUIRE(lists

@@ -208,7 +208,7 @@ TEST_CASE("a read never mixes two versions of an object") {
   CHECK(place.calls.load("a")->size() == piece_bytes_max + 1);
 }
 
-TEST_CASE("keys are listed in byte order and in pages for a prefix that may end inside a path part") {
+TEST_CASE("keys are listed in byte order and in pages even if the prefix ends inside a path part") {
   const Place place;
   const Keys sorted = {"a",  "b-c",        "b.c",    "b/a",    "b/a.d/e", "b/a/x",
                        "b0", "data.bak/1", "data/1", "data/2", "data2/1"};

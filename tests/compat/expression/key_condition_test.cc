@@ -73,7 +73,7 @@ TEST_CASE("a key condition selects a partition and can narrow the sort key") {
   CHECK(matched("p = :s and begins_with(c, :b)", binary_sort) == R"(p={"S":"s"} c begins_with {"B":"YQ=="})");
 }
 
-TEST_CASE("a key condition rejects what Query does not support") {
+TEST_CASE("a key condition that Query does not support is rejected") {
   const std::initializer_list<Wrong> table = {
       {"a > b and size(b) > c or a > c", "Invalid operator used in KeyConditionExpression: OR"},
       {"a in (b, size(c), d)", "Invalid operator used in KeyConditionExpression: IN"},

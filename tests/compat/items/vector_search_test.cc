@@ -116,7 +116,7 @@ TEST_CASE("a search returns the nearest items in order of distance") {
   }
 }
 
-TEST_CASE("a vector is charged four bytes per dimension on writes and its numbers' size on reads") {
+TEST_CASE("a vector is charged four bytes per dimension on writes and the size of its numbers on reads") {
   TestEmulator emulator;
   emulator.ok("CreateTable", table_with(json::array({index_of("by_v", 1536, "COSINE")})));
   json vector = json::array();

@@ -115,7 +115,8 @@ TEST_CASE("a job's steps run one after the other and the progress of each is vis
   CHECK(world.jobs->settle(account, host_time()));
 }
 
-TEST_CASE("an account runs a few jobs at once and the others wait with the status in progress", "[jobs]") {
+TEST_CASE("an account runs a few jobs at once and its other jobs wait with the status in progress",
+          "[jobs]") {
   std::vector<Script> scripts(running_max + 2);
   JobsWorld world;
   std::vector<std::shared_ptr<const Job>> started;

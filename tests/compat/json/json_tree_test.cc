@@ -123,7 +123,7 @@ TEST_CASE("a tree that nests too deeply is rejected") {
   CHECK_FALSE(json::parse_tree(objects + "1" + std::string(json::depth_max + 1, '}')));
 }
 
-TEST_CASE("the limit on values of a tree counts arrays and objects") {
+TEST_CASE("the limit on a tree's values also counts arrays and objects") {
   const std::string_view text = R"([0,{"a":1}])";
   CHECK(json::parse_tree(text, json::Decimals::read, 4));
   for (const std::size_t values_max : {3, 2, 1, 0})

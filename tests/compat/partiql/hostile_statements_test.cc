@@ -116,7 +116,7 @@ TEST_CASE("hostile statements get 200 or 400 and never crash the server") {
   }
 }
 
-TEST_CASE("a statement has at most 8192 characters and a transaction at most 100 statements") {
+TEST_CASE("a statement has at most 8192 characters and a transaction has at most 100 statements") {
   TestEmulator emulator;
   with_items(emulator);
   const std::string select = "SELECT plays FROM music WHERE artist = 'Nina' AND year = 1964";

@@ -43,7 +43,7 @@ TEST_CASE("unclosed quotes and invalid tokens are rejected with an error that gi
   }
 }
 
-TEST_CASE("comments count as white space and an unclosed comment is rejected") {
+TEST_CASE("comments count as whitespace and an unclosed comment is rejected") {
   CHECK(refusal("SELECT/**/* FROM t -- all\nWHERE a/* b */=1;--").empty());
   CHECK(refusal("SELECT * FROM t /* open") == "Statement wasn't well formed, can't be processed: ");
   CHECK(refusal("UPDATE t SET a = a--1") == "");  // --1 is a comment

@@ -91,7 +91,7 @@ TEST_CASE("an error lists unused names and values in the order of the request") 
   CHECK(substitutions->check_all_used());
 }
 
-TEST_CASE("the last of two definitions of the same placeholder counts") {
+TEST_CASE("the later of two definitions of the same placeholder counts") {
   auto substitutions = read(R"({"ExpressionAttributeNames":{"#a":"first","#a":"last"}})");
   REQUIRE(substitutions);
   CHECK(*substitutions->name("#a") == "last");

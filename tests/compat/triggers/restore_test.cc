@@ -54,7 +54,7 @@ TEST_CASE("records written after a restore that undoes a split or a roll-over ar
   }
 }
 
-TEST_CASE("records that were undelivered at a snapshot are delivered after each restore") {
+TEST_CASE("records that were undelivered when a snapshot was taken are delivered after each restore of it") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   world.map(arn, "f");
@@ -69,7 +69,8 @@ TEST_CASE("records that were undelivered at a snapshot are delivered after each 
   CHECK(world.delivered("f") == "a a");
 }
 
-TEST_CASE("a mapping newer than the snapshot keeps its positions in shards that still exist") {
+TEST_CASE(
+    "after a restore a mapping newer than the snapshot keeps its positions in shards that still exist") {
   TriggerWorld world;
   world.function("early");
   world.function("late");

@@ -94,7 +94,7 @@ TEST_CASE("a mapping's work per record does not depend on the number of shards",
   CHECK(looks_per_record(6) <= 2);  // 64 open shards, each with lanes
 }
 
-TEST_CASE("a long chain of shards is delivered in order and each shard is examined only a few times",
+TEST_CASE("records in a long chain of shards arrive in order and each shard is examined only a few times",
           "[triggers][shards]") {
   TriggerWorld world;
   world.function("f");
