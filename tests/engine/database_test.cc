@@ -75,7 +75,7 @@ TEST_CASE("a table's description does not change during a write", "[database]") 
   CHECK(world.inconsistency(carts) == "");
 }
 
-TEST_CASE("memory of overwritten items is reclaimed", "[database]") {
+TEST_CASE("memory used by overwritten items is reclaimed", "[database]") {
   World world({.reap = false, .memory_bytes_max = 64 << 20});
   auto carts = world.create(simple_table("carts"));
   const Storage& storage = world.database().storage();

@@ -718,7 +718,7 @@ TEST_CASE("every request sees a restore as a single instant", "[snapshots][holds
   CHECK(refused == 0);
 }
 
-TEST_CASE("a restore or a drop in memory that storage rejects changes nothing and can be retried",
+TEST_CASE("a restore or drop in an in-memory database changes nothing if it fails and can be retried",
           "[snapshots]") {
   int writes_left = 1 << 20;
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});

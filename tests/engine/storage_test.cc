@@ -603,7 +603,7 @@ TEST_CASE("a lack of file descriptors is reported and writes resume without a re
   for (const std::string& key : acknowledged) REQUIRE(storage->get(key, value));
 }
 
-TEST_CASE("memory of erased keys is reclaimed whether the keys are erased one by one or as a range",
+TEST_CASE("memory used by erased keys is reclaimed whether the keys are erased one by one or as a range",
           "[storage]") {
   auto storage = open();
   const bool as_range = GENERATE(false, true);
@@ -721,7 +721,7 @@ TEST_CASE("stored data takes little more memory than its size once writes stop",
 }
 #endif
 
-TEST_CASE("memory of overwritten values is reclaimed while writes continue", "[storage]") {
+TEST_CASE("memory used by overwritten values is reclaimed while writes continue", "[storage]") {
   auto storage = open();
   const auto [keys, value_bytes] =
       GENERATE(std::pair(1000, 100), std::pair(100, 12'000), std::pair(100, 20'000));
