@@ -583,7 +583,7 @@ TEST_CASE("a fault rule can leave batch entries unprocessed and make transaction
       R"("TransactionConflict","Message":"Transaction is ongoing for the item"},{"Code":"None"}]})");
 }
 
-TEST_CASE("under a stale_reads rule reads lag unless they are consistent or the account has settled") {
+TEST_CASE("reads lag under a stale_reads rule unless they are consistent or the account has settled") {
   Running running;
   create_table(running, "carts", false);
   const auto count = [&](const std::string& more = "") {

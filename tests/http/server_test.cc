@@ -656,7 +656,8 @@ TEST_CASE("a connection that is idle or stalled within a request is closed") {
   CHECK(stuck.closed_by_server());
 }
 
-TEST_CASE("a request that trickles in is rejected after its time limit without delaying others", "[holds]") {
+TEST_CASE("a request that trickles in is rejected after its time limit without delaying other requests",
+          "[holds]") {
   http::ServerSettings settings;
   settings.request_max = std::chrono::milliseconds(200);
   settings.tick = std::chrono::milliseconds(20);
