@@ -56,8 +56,8 @@ struct DatabaseOptions {
   rocksdb::Env* env = nullptr;                           // provides files and memory; nullptr: the host's
   std::uint64_t memory_bytes_max = 0;                    // see StorageOptions
   bool is_process = false;                               // see StorageOptions
-  // The maximum size of old versions of items, for all tables together. In an in-memory database, old
-  // versions also take at most a quarter of the memory limit.
+  // The maximum size of old versions of items, for all tables together. In an in-memory database, a quarter
+  // of the memory limit is a second upper bound for this size.
   std::uint64_t history_bytes_max = std::uint64_t{1} << 30;
 };
 
@@ -89,8 +89,8 @@ class Database {
   // --- accounts
   [[nodiscard]] Accounts& accounts() const;
   [[nodiscard]] TimeTravel& time_travel() const;  // moves the accounts' clocks
-  [[nodiscard]] Snapshots& snapshots() const;     // of an account's whole state
-  [[nodiscard]] Documents& documents() const;     // which the layers above store
+  [[nodiscard]] Snapshots& snapshots() const;     // snapshots of an account's whole state
+  [[nodiscard]] Documents& documents() const;     // documents that the layers above store
 
   // --- tables
   [[nodiscard]] const Catalog& catalog() const;  // finds tables; tables() changes them
@@ -101,7 +101,7 @@ class Database {
 
   // --- items
   [[nodiscard]] const ItemReader& reader() const;
-  [[nodiscard]] const WritePath& write_path() const;  // what transactions write through
+  [[nodiscard]] const WritePath& write_path() const;  // the parts that transactions use to write
   [[nodiscard]] RecentWrites& recent_writes() const;  // lets tests make reads see an older state
   [[nodiscard]] Reaper& reaper() const;
   [[nodiscard]] ExpiryView& expiries() const;

@@ -10,7 +10,7 @@
 //   'P' point:u32be                    a point: points.h
 //
 // Numbers are the sequence numbers of stream records (committer.h): they rise with each commit and are never
-// reused, even after a snapshot restore. The state after number N is, for each key, its first version with a
+// reused, even after a snapshot restore. The state after commit N is, for each key, its first version with a
 // number greater than N or, if there is none, the current item. The state at the end of instant t is found in
 // the same way, with `at` instead of the number. No encoded key is a prefix of another, so the versions of a
 // key are adjacent and in order, and a past state is read as one walk over two ranges, in key order.
@@ -23,9 +23,9 @@
 //   history.keep(table, 35);                                      // turns on recovery for 35 days
 //   HistoryCursor at(reader, *table, instant);                    // `instant` is in restorable()
 //
-// A version is needed if a point, or an instant that can be restored, lies between it and the version before
-// it. The trimmer erases unneeded versions in the background, in steps (history_trimmer.h). Readers use a
-// snapshot of storage and are not affected.
+// A version is needed if a point, or an instant that can be restored, lies between this version and the
+// previous one. The trimmer erases unneeded versions in the background, in steps (history_trimmer.h). Readers
+// use a snapshot of storage and are not affected.
 //
 // DatabaseOptions::history_bytes_max limits the total size of the old versions of all tables. When the total
 // exceeds the limit, the oldest instants are given up, whichever table they belong to: they can no longer be
@@ -39,8 +39,8 @@
 // Rejected:
 // - a copy for each backup: it immediately costs as much space as the table, and does not cover the instants
 //   between backups;
-// - a log in commit order: a restore must read it from the instant to its end, and its older half cannot be
-//   dropped while an earlier backup exists;
+// - a log in commit order: a restore must read the log from the restored instant to the end of the log, and
+//   the older half of the log cannot be dropped while an earlier backup exists;
 // - RocksDB's snapshots, which end with the process;
 // - the change records of streams, which are trimmed after a day, and which a table without a stream does not
 //   have.
@@ -96,7 +96,7 @@ class History {
   [[nodiscard]] std::optional<Restorable> restorable(const LiveTable& table) const;
 
   // --- points
-  // Takes a point between two writes of the table. A point takes no space beyond its description.
+  // Takes a point between two writes to the table. A point takes no space beyond its description.
   Expected<Point, PointRefusal> take_point(const std::shared_ptr<LiveTable>& table);
   // hold_instant() and hold_point() take a point for a job that reads a past state, so that the state stays
   // readable even if its source is dropped in the meantime. The job drops the point when it ends.

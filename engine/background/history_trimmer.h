@@ -11,7 +11,7 @@
 // are kept; while these alone exceed the limit, new points are refused.
 //
 // One task serves all accounts. It sleeps until a clock reaches an instant at which something can be erased.
-// Each step examines a limited number of versions while it blocks changes of the catalog
+// Each step examines a limited number of versions while it blocks changes to the catalog
 // (Catalog::hold_changes), so that no point is taken and no restore happens between examining and erasing. A
 // step does not wait for writers.
 #pragma once
@@ -74,10 +74,10 @@ class HistoryTrimmer {
   [[nodiscard]] bool points_exceed_bound() const;
 
   // --- notifications of changes that affect trimming
-  void less_needed(TableId table);  // a point of the table was dropped, or its recovery changed or ended
+  void less_needed(TableId table);  // a point was dropped, or the table's recovery changed or ended
   // A restore has replaced an account's versions, and no thread has seen the new ones yet. Walks in progress
-  // start over, because a walk remembers the last version that it passed. Requires: the caller
-  // blocks changes of the catalog.
+  // start over, because a walk remembers the last version that it passed. Requires: the caller blocks changes
+  // to the catalog.
   void replacing() { ++restores_; }
   void replaced(Account& account);    // the account's tables and points were replaced
   void time_moved(Account& account);  // the account's clock was moved

@@ -22,8 +22,8 @@ namespace mayfly::engine {
 
 struct WritePath;
 
-// A resumable walk over a table's items. It fills those of the table's indexes, including the expiry index,
-// that are unfinished when the walk starts.
+// A resumable walk over a table's items. It fills each index of the table, including the expiry index, that
+// is unfinished when the walk starts.
 class BackfillWalk {
  public:
   BackfillWalk(Catalog& catalog, const WritePath& path, std::shared_ptr<LiveTable> table,

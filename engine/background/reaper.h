@@ -48,7 +48,7 @@ class Reaper {
     const ExpiryIndex& expiry;
     Failpoints& failpoints;
     const WritePath& path;
-    std::function<void(std::string_view)> notice;  // receives a sentence about deletions; may be empty
+    std::function<void(std::string_view)> notice;  // receives sentences about deletions; empty: no reports
   };
 
   Reaper(Uses uses, std::shared_ptr<Scheduler> scheduler);

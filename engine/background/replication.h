@@ -18,10 +18,11 @@
 //   replication.settle(account, stop);               // every write that can arrive by now has arrived
 //
 // A caller that waits for replicas calls settle(), which replicates the writes on the caller's thread. Calls
-// of settle() and steps of the background task never run at the same time.
+// to settle() and steps of the background task never run at the same time.
 //
 // An account's routes and flows are used only while no other thread can replace the account: a background
-// step holds the account's requests (account.h), and a caller of settle() holds its turn or its requests.
+// step holds the account's requests (account.h), and a caller of settle() holds the account's turn or its
+// requests.
 //
 // Thread-safe. Locks: `moving_` is taken after an account's turn and requests, and before any table's gate. A
 // background step, which already holds `moving_`, does not wait for an account's requests: if it cannot take
@@ -141,7 +142,8 @@ class Replication {
     TableId from, to;
     Route route;
     Sequence first = 0;  // all earlier writes have arrived
-    // The progress of a copy, which copies the items and then the tombstones: keys before this one are done.
+    // The progress of a copy, which copies all items and then all tombstones: keys before `copied_to` are
+    // done.
     std::string copied_to;
     bool items_copied = false;
   };

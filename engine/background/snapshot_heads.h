@@ -36,7 +36,7 @@ class SnapshotHeads {
   [[nodiscard]] OfAccount of(std::string_view account) const;
   void set(const std::string& account, OfAccount heads);
   [[nodiscard]] std::vector<std::string> accounts() const;  // those that have snapshots
-  // Whether a snapshot of the account contains the table, or a point of it.
+  // Whether a snapshot of the account contains the table, or a point of the table.
   [[nodiscard]] bool have(std::string_view account, TableId table) const;
   [[nodiscard]] std::optional<SnapshotHead> find(std::string_view account, SnapshotId id) const;
 

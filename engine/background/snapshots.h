@@ -10,7 +10,7 @@
 //
 // Snapshots that are later than the restored one remain. For them, a restore is an ordinary change, so images
 // of the keys that it changes are saved. If the restore changes a key back to its value in the latest
-// snapshot, the image of that key is removed from the log again. So memory does not grow with the number of
+// snapshot, the image of that key is removed from the log. So memory does not grow with the number of
 // restores. A table that only snapshots contain is not in the catalog, but its data stays in place.
 //
 // Rejected: copies under new ids. They cost as much as the whole account at each restore, and an id that a
@@ -29,7 +29,7 @@
 //   'E' snapshot:u32 name        a document of the account's state: its key without Documents::state_prefix
 //   'L' snapshot:u32 point:u32   a point of one of the account's tables, stored as under 'P' (points.h)
 //
-// If storage is in memory, everything but 'G' is kept outside it, and snapshots share identical members
+// If storage is in memory, everything but 'G' is kept outside storage, and snapshots share identical members
 // (snapshot_members.h).
 //
 // A snapshot contains the part of a dropped table that its points still need.
@@ -107,7 +107,7 @@ class Snapshots {
     Replication& replication;
   };
 
-  // Loads the snapshots from storage. From then on, writes to their accounts save images for them.
+  // Loads the snapshots from storage. From then on, writes to the snapshots' accounts save images.
   explicit Snapshots(const Uses& uses);
 
   SnapshotId take(std::string_view account);

@@ -8,9 +8,9 @@
 //   class Walk final : public Task { Next step() override { … return Next::at(deadline); } };
 //   scheduler->wake(walk);
 //
-// The subclass decides how tasks are stepped: a server uses threads (ThreadScheduler), and a test uses a
-// seeded order and a simulated clock. Background work must therefore not create threads, sleep, or read the
-// real time directly.
+// Each subclass of Scheduler decides how tasks are stepped: a server uses threads (ThreadScheduler), and a
+// test uses a seeded order and a simulated clock. Background work must therefore not create threads, sleep,
+// or read the real time directly.
 #pragma once
 
 #include <chrono>
@@ -82,12 +82,12 @@ class Scheduler {
 
   // Called after a task has been queued.
   virtual void task_came() REQUIRES(mutex_) {}
-  // Called after an alarm has been set that is earlier than all other alarms.
+  // Called after an alarm that is earlier than all other alarms has been set.
   virtual void alarm_came() REQUIRES(mutex_) {}
 
   // Queues the tasks whose alarms are due.
   void ring_alarms() REQUIRES(mutex_);
-  // Steps the task at this position of the queue. `lock` holds mutex_ and is released during the step. The
+  // Steps the task at this position in the queue. `lock` holds mutex_ and is released during the step. The
   // thread safety analysis cannot follow that across a function call.
   void step(Lock<Mutex>& lock, std::size_t place) NO_THREAD_SAFETY_ANALYSIS;
 

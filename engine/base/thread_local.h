@@ -2,9 +2,9 @@
 // program.
 //
 // A program's object files lack only one thing that a shared library needs: code that finds thread-local
-// variables at whatever address the library is loaded. The global-dynamic TLS model provides this code. When
-// linking a program, the linker relaxes this model to nearly the code that the compiler would have generated
-// otherwise (an instruction or two more).
+// variables regardless of the address at which the library is loaded. The global-dynamic TLS model provides
+// this code. When linking a program, the linker relaxes this model to nearly the code that the compiler would
+// have generated otherwise (an instruction or two more).
 //
 // Rejected: compiling everything a second time as position-independent code.
 #pragma once

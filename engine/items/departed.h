@@ -6,7 +6,7 @@
 //
 // The answer is computed from the stored item, by the same rules that the reaper follows. It is therefore
 // correct even for items that are not in the expiry index yet. Readers skip departed items. A transaction
-// that reads a departed item deletes it first.
+// deletes a departed item before its caller can see the item.
 //
 // A reader checks after the read that the table's description is still the same (is_current). Otherwise, if
 // TTL were switched on or off during the read, the result would mix items from before and after the change.

@@ -55,9 +55,9 @@ class ExpiryView {
   [[nodiscard]] std::vector<ExpiryWindow> windows(const LiveTable& table, std::size_t limit,
                                                   std::optional<Instant> window_ms = {}) const;
   // Returns items that have a TTL but never expire, and items that were already due when they were written.
-  // The latest write is first, at most TtlSuspects::kept_max items are returned, and items that have been
-  // rewritten since then are omitted. Writes from before a restart are not remembered; of the items that they
-  // wrote, those that never expire are found in the index.
+  // At most TtlSuspects::kept_max items are returned, the most recently written item first. Items that were
+  // later rewritten are omitted. Writes from before a restart are not remembered, but the index still lists
+  // the items from that time that never expire.
   [[nodiscard]] std::vector<TtlSuspect> suspects(const LiveTable& table) const;
   [[nodiscard]] ExpiryTotals totals(const LiveTable& table) const;
 

@@ -1,5 +1,5 @@
-// Reads the items of a table in a past state, in key order. The state is that of a point, or that at the end
-// of an instant.
+// Reads the items of a table in a past state, in key order. The state is either that of a point or the state
+// at the end of an instant.
 //
 //   HistoryCursor then(reader, point);
 //   while (then.next()) use(then.key(), then.item());

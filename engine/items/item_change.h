@@ -47,7 +47,7 @@ struct ItemChange {
   std::vector<IndexEffect> effects;
   WriteVersion version;                 // the stored version of an item in a global table
   std::optional<WriteVersion> arrives;  // the version to store instead, if another region made the write
-  std::optional<std::size_t> mirrors;   // index of the item that this item of a replica must become equal to
+  std::optional<std::size_t> mirrors;   // in a replica: index of the item that this one must become equal to
 
   [[nodiscard]] bool puts() const { return write == Write::put; }
   [[nodiscard]] bool changes() const { return write == Write::put || write == Write::remove; }

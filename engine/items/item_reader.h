@@ -30,8 +30,8 @@ class ItemReader {
   [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key) const;
   [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key,
                                               const Sight& sight) const;
-  // Returns the items as they were at one instant: either all of the items include a given commit, or no item
-  // does. After this call, no read of their tables sees an older state (recent_writes.h).
+  // Returns the items as they were at one instant: the result includes each commit either completely or not
+  // at all. After this call, no read of their tables sees an older state (recent_writes.h).
   struct ItemName {
     const LiveTable* table;
     std::string_view key;

@@ -1,15 +1,15 @@
 // The tokens of idempotent requests. A request that repeats its token within ten minutes is recognized.
 //
 // The use of a token is committed in the same batch as the request's writes (Transaction::use_token), so that
-// after a crash both exist or both do not. The ten minutes are measured by the account's clock, which tests
-// can move.
+// after a crash either both exist or neither exists. The ten minutes are measured by the account's clock,
+// which tests can move.
 //
 //   'Q' account 0 region 0 length:u8 token used:u64   digest   the digest of the request
 //   'U' account used:u64 key                          empty    an index of uses by age; `key` is the
 //                                                              key above without 'Q' and `used`
 //
-// A token that is used again after its ten minutes has two keys, and only the later one is used. Because a
-// new use has its own key, erasing an old use never erases a new one, and needs no lock.
+// A token that is used again after its ten minutes has two keys, and only the later one counts. Because a new
+// use has its own key, erasing an old use never erases a new one, and needs no lock.
 #pragma once
 
 #include <map>
@@ -42,7 +42,7 @@ class RequestTokens {
 
   // Returns the digest of the token's last use; nullopt if the token was not used in the last ten minutes.
   [[nodiscard]] std::optional<std::string> find(std::string_view name, Instant now) const;
-  // Stages the use, and the erasure of some uses in the account that are too old.
+  // Stages the use, and the erasure of some of the account's uses that are too old.
   void stage_use(Batch& batch, std::string_view name, std::string_view digest, Instant now);
   // Stages the erasure of all uses in the account, because its clock is being replaced.
   void stage_forgetting(Batch& batch, std::string_view account);

@@ -1,4 +1,4 @@
-// A transaction that locks, reads, stages and commits. Every write of an item goes through this class.
+// A transaction that locks, reads, stages and commits. Every write to an item goes through this class.
 //
 //   Transaction transaction(path, Cause::user);
 //   auto slot = transaction.add(table, key);

@@ -1,5 +1,5 @@
-// The parts of the engine that a transaction works with. Every write of an item uses them, and nothing else
-// writes items.
+// The parts of the engine that a transaction works with. Every write to an item uses these parts, and no
+// other code writes items.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Determines when an item that is due is deleted: immediately, as late as on AWS, or on request.
 //
 // `fires_at` is a pure function of the table's mode and name and of `due`, and never decreases as `due`
-// grows. So the items to delete are always a prefix of the expiry index, and a change of the mode does not
+// grows. So the items to delete are always a prefix of the expiry index, and a change to the mode does not
 // rewrite the index.
 //
 //   fires_at(table, due) == due                 // ExpiryMode::Kind::exact

@@ -1,11 +1,11 @@
-// Pure functions that determine which index entries a change of an item deletes and puts.
+// Pure functions that determine which index entries a change to an item deletes and puts.
 //
 //   for (const IndexChange& change : index_changes(table, old_item, new_item)) ...
 //
-// An index is sparse: it has no entry for an item in which an index key is missing or has another type.
-// An entry points to its item (its value is the item's encoded key), so a change that leaves an index's keys
-// alone writes nothing to it. Rejected: entries that copy the projection. They cost a write per index for
-// every update and twice the memory, to save one lookup per item read, which takes 1-3 us.
+// An index is sparse: it has no entry for an item in which an index key is missing or has another type. An
+// entry points to its item (its value is the item's encoded key), so a change that leaves an index's keys
+// alone writes nothing to that index. Rejected: entries that copy the projection. They would cost a write per
+// index for every update and twice the memory, but would save only one lookup of 1-3 us per item read.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct IndexChange {
   [[nodiscard]] bool key_changed() const { return old_key != new_key; }
 };
 
-// Returns the changes of all indexes whose projected content changes. `old_item` is nullptr if the item is
+// Returns the changes to all indexes whose projected content changes. `old_item` is nullptr if the item is
 // new, and `new_item` is nullptr if it is deleted.
 std::vector<IndexChange> index_changes(const Table& table, const Item* old_item, const Item* new_item);
 

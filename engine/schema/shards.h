@@ -25,9 +25,9 @@
 namespace mayfly::engine {
 
 inline constexpr std::uint32_t first_shards_max = 1000;
-// Limits on the number of a stream's open shards and of all its shards. All shards include closed ones, which
-// are forgotten after 24 h. The limits exist because each change of a shard writes the description of all
-// shards of the stream.
+// Limits on the number of a stream's open shards and on the number of all its shards, which includes closed
+// shards until they are forgotten after 24 h. The limits exist because each change to a shard writes the
+// description of all shards of the stream.
 inline constexpr std::size_t open_shards_max = 2 * first_shards_max;
 inline constexpr std::size_t shards_max = 10'000;
 
@@ -48,8 +48,8 @@ enum class ReshardRefusal : std::uint8_t {
 std::vector<Shard> first_shards(std::uint32_t count, Instant created, std::uint64_t last_sequence);
 
 // Closes the open shard with this number, or all open shards if `number` is nullopt. Records after
-// `last_sequence` belong to the children, which this adds to the stream and returns. A call that is refused
-// changes nothing.
+// `last_sequence` belong to the children, which this function adds to the stream and returns. A call that is
+// refused changes nothing.
 Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, std::optional<ShardNumber> number,
                                                      Resharding how, Instant now,
                                                      std::uint64_t last_sequence);

@@ -91,7 +91,8 @@ struct Index {
 struct TimeToLive {
   std::string attribute;
   bool backfilling = false;  // items written before TTL was enabled are still being indexed
-  // Each time TTL is enabled, it gets a new number, so that no backfill marks a later one as finished.
+  // Each time TTL is enabled, it gets a new number, so that a backfill for an earlier number cannot mark a
+  // later backfill as finished.
   std::uint32_t number = 0;
   Instant since = 0;  // when TTL was enabled; no item had expired before that
   // Whether the expiry index also lists items that never expire. False until a backfill has added these
@@ -136,18 +137,18 @@ struct Shard {
   };
   ShardNumber number = 0;
   std::optional<Parent> parent;
-  Instant created = 0;  // later than that of its parent, even on a frozen clock
+  Instant created = 0;  // later than the parent's, even on a frozen clock
   std::uint64_t first_hash = 0;
   std::uint64_t last_hash = ~std::uint64_t{0};
   std::uint64_t first_sequence = 0;            // no record of the shard has an earlier number
   std::uint64_t oldest_sequence = 0;           // records before this number were trimmed
   std::optional<Instant> closed;               // the shard is deleted 24 h later
-  std::optional<std::uint64_t> last_sequence;  // of a closed shard: no record has a later number
+  std::optional<std::uint64_t> last_sequence;  // set for a closed shard: no record has a later number
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
-// The range of records that a restore removed because they are later than its snapshot. Their sequence
-// numbers are never reused.
+// The range of records that a restore removed because they are later than the restored snapshot. Their
+// sequence numbers are never reused.
 struct Undoing {
   std::uint32_t number = 0;           // the number of the restore
   std::uint64_t first = 0, last = 0;  // the records' sequence numbers
@@ -155,8 +156,8 @@ struct Undoing {
 };
 
 struct Stream {
-  // When the list is full, the oldest entry is dropped. A reader that has not read since that restore then
-  // continues without an error.
+  // The maximum size of `undone`. When `undone` is full, its oldest entry is dropped. A reader that has not
+  // read since the restore of that entry then continues without an error.
   static constexpr std::size_t undone_max = 100;
 
   StreamId id = 0;

@@ -31,7 +31,7 @@ using ImageLog = std::uint32_t;  // one log per snapshot, and a new log after ea
 // What writers need to know about the latest snapshot of an account.
 struct ImageKeeper {
   ImageLog log = 0;            // 0: the account has no snapshot
-  std::uint64_t sequence = 0;  // of the last change record or old version in the snapshot
+  std::uint64_t sequence = 0;  // number of the last change record or old version in the snapshot
 };
 
 // The key and the value of an image in a data directory.

@@ -1,5 +1,6 @@
-// Recognizes and marks data directories. Only its owner can access a data directory: its mode is 0700, and
-// that of its files is 0600. The file MAYFLY identifies a data directory as Mayfly's and names its format.
+// Recognizes and marks data directories. Only its owner can access a data directory: the directory has mode
+// 0700, and its files have mode 0600. The file MAYFLY identifies a data directory as Mayfly's and names its
+// format.
 //
 //   TRY(const DataDirectory found, claim_data_directory(path));
 //

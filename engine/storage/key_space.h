@@ -1,4 +1,5 @@
-// Lists every kind of key in storage. All integers in keys are big-endian, so that keys sort as numbers do.
+// Lists every kind of key in storage. All integers in keys are big-endian, so that keys sort in numeric
+// order.
 //
 //   'I' table:u32 index:u16 key              item (index 0): item_codec's bytes
 //                                            index entry: the item's own encoded key; `key` is then

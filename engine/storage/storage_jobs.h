@@ -54,8 +54,7 @@ class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
   // Whether a flush that was let through is still running. After an error, RocksDB makes the flush sleep
   // for a second.
   bool flush_runs();
-  // Lets all flushes run that are scheduled from now on. Returns whether an earlier flush has not
-  // been let through.
+  // From now on, lets each newly scheduled flush run. Returns whether an earlier flush is still held.
   // Requires: RocksDB has an error and is not resuming, so that it schedules no flush; and no flush runs.
   bool begin_resuming();
   // Runs the held flushes.

@@ -24,7 +24,7 @@ namespace mayfly::engine {
 struct LogFlaw {
   std::string path;
   bool damaged;        // false: torn
-  std::size_t offset;  // of the torn or damaged record
+  std::size_t offset;  // byte offset of the torn or damaged record
 };
 // Returns the flawed logs, ordered by log number. Changes nothing. The error is a human-readable sentence.
 Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& directory);
@@ -39,7 +39,7 @@ Expected<void, std::string> mend_write_ahead_logs(const std::string& directory);
 struct LogCheck {
   enum class Result : std::uint8_t { whole, torn, damaged };
   Result result = Result::whole;
-  std::size_t offset = 0;  // of the torn record or of the damage
+  std::size_t offset = 0;  // byte offset of the torn record or of the damage
 };
 LogCheck check_log(std::string_view bytes, bool is_last);
 

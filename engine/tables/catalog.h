@@ -171,7 +171,7 @@ class Catalog {
     std::vector<std::shared_ptr<LiveTable>> tables;    // the resulting tables, sorted by id
     std::vector<std::shared_ptr<const Table>> before;  // their old descriptions; nullptr if new
     std::vector<std::shared_ptr<LiveTable>> dropped;
-    std::vector<Point> points;  // of the last states of dropped tables
+    std::vector<Point> points;  // points of the last states of dropped tables
   };
   // Which of the dropped tables get a point of their last state (points.h).
   enum class Leaving : std::uint8_t { nothing, point, point_if_recoverable };
@@ -206,7 +206,7 @@ class Catalog {
     std::vector<Stream> streams;
   };
   // Replaces an account's tables and streams while no thread writes to them. `stage` returns the new tables
-  // and streams, and adds the changes of data and counters to the batch that changes the descriptions.
+  // and streams, and adds the changes to data and counters to the batch that changes the descriptions.
   // `settle` is called after the batch is written and before any thread sees the new tables.
   using StageReplacement = std::function<Replacement(const Tables& old_tables,
                                                      const std::vector<Stream>& old_streams, Batch& batch)>;
@@ -292,7 +292,7 @@ class Catalog {
   const Watermark& watermark_;
   Random& random_;
   const std::uint32_t stream_shards_;
-  Mutex changes_;  // serializes changes of the catalog; taken after a table's gate
+  Mutex changes_;  // serializes changes to the catalog; taken after a table's gate
   TableId next_table_ GUARDED_BY(changes_) = 1;
   StreamId next_stream_ GUARDED_BY(changes_) = 1;
   mutable SharedMutex mutex_;  // held for a few instructions

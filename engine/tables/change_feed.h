@@ -2,7 +2,8 @@
 //
 // The feed reports every item write in every table, with the item before and after it, whether or not the
 // table has a stream. A subscription receives every commit that begins after subscribe() has returned, and no
-// commit that ended before. Without listeners, a commit only checks that the list of listeners is empty.
+// commit that ended before the call to subscribe(). Without listeners, a commit only checks that the list of
+// listeners is empty.
 //
 //   auto subscription = feed.subscribe(
 //       [&](const Change& change) { work_to_do.notify(change.table->id); });

@@ -44,7 +44,8 @@ struct StagedWrite {
     std::string bytes;      // see change_log.h; the creation time is set at commit
     Sequence sequence = 0;  // set at commit
   };
-  // An item as it was before the write. The key and the item belong to the transaction, which outlives this.
+  // An item as it was before the write. The key and the item belong to the transaction, which outlives this
+  // object.
   struct Version {
     TableId table;
     std::string_view item_key;
@@ -57,7 +58,7 @@ struct StagedWrite {
     Counter* counter;
     TableId table;
     IndexId index;
-    std::int64_t items, bytes;  // the changes of the counts
+    std::int64_t items, bytes;  // the changes to the counts
   };
 
   const Clock* clock = nullptr;  // the account's clock

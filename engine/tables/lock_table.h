@@ -1,11 +1,11 @@
 // The engine's own locks. Every thread takes them in this order:
 //
 //   1. an account's turn, then its requests (account.h)
-//   2. tables' gates, by table id: writers hold a gate shared, changes of a description hold it exclusively
+//   2. tables' gates, by table id: writers hold a gate shared, changes to a description hold it exclusively
 //   3. items and request tokens, by stripe (ItemLocks)
 //   4. the commit section (committer.h)
 //
-// A change of the catalog takes the catalog's mutex for changes after the gates, and takes no item locks. A
+// A change to the catalog takes the catalog's mutex for changes after the gates, and takes no item locks. A
 // thread has at most one Transaction. All other locks (the catalog's maps, timers) are held for a few
 // instructions, and a thread that holds such a lock takes no other.
 //

@@ -44,7 +44,7 @@ struct WriteVersion {
 
 std::string write_version_key(TableId table, std::string_view key);
 std::string encode_version(const WriteVersion& version);
-std::optional<WriteVersion> decode_version(std::string_view bytes);  // nullopt: they are malformed
+std::optional<WriteVersion> decode_version(std::string_view bytes);  // nullopt: the bytes are malformed
 
 std::string tombstone_key(TableId table, Sequence sequence, std::string_view key);
 std::string_view tombstone_item_key(std::string_view tombstone_key);
@@ -60,7 +60,7 @@ struct Departure {
 std::string departures_prefix(TableId from, TableId to);
 std::string departure_key(TableId from, TableId to, Sequence sequence);
 std::string encode_departure(const Departure& departure);
-std::optional<Departure> decode_departure(std::string_view bytes);  // nullopt: they are malformed
+std::optional<Departure> decode_departure(std::string_view bytes);  // nullopt: the bytes are malformed
 
 // A write to an item of a global table, whose sequence number the committer assigns.
 struct ReplicaWrite {
@@ -76,7 +76,8 @@ struct ReplicaWrite {
 // the write's stream record or, without a record, the last number that was assigned.
 void stage(Batch& batch, const ReplicaWrite& write, Sequence sequence, Instant at);
 
-// Whether `other` is a replica of the table, that is, the table of the same global table in another region.
+// Whether `other` is a replica of the table, that is, a table in another region that belongs to the same
+// global table.
 bool has_replica(const Table& table, TableId other);
 
 // Whether the items that were first written to `origin` expire in this table. Each item expires in only one

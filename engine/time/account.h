@@ -63,7 +63,7 @@ class Account {
    public:
     Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), wakes_(other.wakes_) {}
     Turn& operator=(Turn&&) = delete;
-    // The analysis is disabled because a Turn can be moved, so only its value says which account
+    // The analysis is disabled because a Turn can be moved, so only the value of the Turn says which account
     // it belongs to.
     ~Turn() NO_THREAD_SAFETY_ANALYSIS {
       if (account_ == nullptr) return;
@@ -196,7 +196,7 @@ class Accounts {
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }
 
-  // Wakes the reaper when a timer of any account fires earlier than before, or when an account's turn ends.
+  // Wakes the reaper when a timer of any account is set to fire earlier, or when an account's turn ends.
   [[nodiscard]] AccountWaker& reaper_waker() { return reaper_waker_; }
 
  private:

@@ -1,9 +1,9 @@
 // Statistics about the items of a table that have expired since the table was opened: how many were deleted,
 // how late they were deleted, and the most recent deletions.
 //
-// Lateness is recorded in a histogram in which each bucket ends a quarter later than the previous bucket, so
-// a quantile is accurate to within 25 %. An item whose TTL had already passed when it was written counts as
-// deleted on time.
+// Lateness is recorded in a histogram in which the end of each bucket is a quarter higher than that of the
+// previous bucket, so a quantile is accurate to within 25 %. An item whose TTL had already passed when it was
+// written counts as deleted on time.
 //
 // Thread-safe.
 #pragma once

@@ -50,7 +50,7 @@ class TimerQueue {
     std::uint64_t number;  // each look has its own number
   };
 
-  // `wake_reaper` is called when a timer is set that fires earlier than all other timers.
+  // `wake_reaper` is called when a timer that fires earlier than all other timers is set.
   explicit TimerQueue(std::function<void()> wake_reaper) : wake_reaper_(std::move(wake_reaper)) {}
 
   // Tells the queue that an entry of the table is due at `timer.due`. If that is later than the table's
@@ -72,8 +72,8 @@ class TimerQueue {
   std::optional<Look> look(TableId table);
   std::optional<Look> look_earliest();
   std::optional<Look> look_firing(Instant now);
-  // Returns false if another look at the table has begun since then or the table was forgotten. In that case,
-  // the entries that this look has read may be out of date.
+  // Returns false if another look at the table has begun since this look began, or if the table was
+  // forgotten. In that case, the entries that this look has read may be out of date.
   [[nodiscard]] bool is_current(const Look& look) const;
   // Whether the look is current and no entry was pushed since it began, so that the look has read all
   // entries that exist.

@@ -32,7 +32,7 @@ class Number {
 
   static constexpr int digits_max = 38;
   static constexpr std::size_t text_bytes_max = 170;  // "-0.", 129 zeros and 38 digits
-  static constexpr int magnitude_max = 125;           // of the leading digit
+  static constexpr int magnitude_max = 125;           // power of ten of the leading digit
   static constexpr int magnitude_min = -130;
 
   Number() = default;

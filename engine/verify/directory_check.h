@@ -32,7 +32,7 @@ struct CheckListener {
 };
 
 struct DirectoryChecked {
-  std::optional<Checked> checked;  // by the last pass; nullopt: a file is damaged
+  std::optional<Checked> checked;  // what the last pass checked; nullopt: a file is damaged
   std::uint64_t wrong = 0;         // number of findings that remain
   std::uint64_t mended = 0;        // number of repaired findings
 };

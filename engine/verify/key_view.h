@@ -46,7 +46,7 @@ class KeyView {
    private:
     struct Source {
       Storage::Iterator iterator;
-      std::size_t prefix_bytes;  // of the part of an image's key before the key itself
+      std::size_t prefix_bytes;  // size of the part of an image's key before the key itself
       bool at_end = false;
       [[nodiscard]] std::string_view key() const { return iterator.key().substr(prefix_bytes); }
     };

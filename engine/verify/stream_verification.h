@@ -1,9 +1,9 @@
 // Verifies the descriptions of streams, and their records:
 // - Shards form a forest. A child begins after its parent's last record, and its hash range is within its
 //   parent's range. The open shards of an enabled stream together cover every hash exactly once.
-// - Each record can be decoded and is in an existing shard. The hash of its item and its number are within
-//   the ranges of that shard, and its number has not been undone.
-// - No two records of any streams have the same number. Numbers are checked one span after the other, so the
+// - Each record can be decoded and is in an existing shard. The record's number and the hash of its item are
+//   within the ranges of that shard, and no restore has undone the record.
+// - No two records of any streams have the same number. Numbers are checked one span after another, so the
 //   check takes little memory.
 #pragma once
 

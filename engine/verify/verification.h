@@ -27,7 +27,7 @@
 
 namespace mayfly::engine {
 
-// Data of an open database that is not in storage.
+// Data that an open database does not keep in storage.
 struct VerificationOf {
   const Clock* host = nullptr;  // nullptr: the system clock
   // Returns the current time by the account's clock. If empty, the time is derived from storage.
