@@ -49,8 +49,8 @@ struct EmulatorOptions {
   // immediately.
   std::chrono::milliseconds table_delay{0};
   TableChanges::HostClock host_clock = &engine::host_time;  // measures table_delay
-  // How long UpdateTimeToLive rejects another change of the same table, by the account's clock. AWS rejects
-  // it for half an hour.
+  // How long UpdateTimeToLive rejects another change to the same table, by the account's clock. AWS rejects
+  // such changes for half an hour.
   std::chrono::milliseconds ttl_cooldown{0};
   // The maximum size of an item collection; nullopt: unlimited.
   std::optional<std::size_t> collection_bytes_max;

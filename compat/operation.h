@@ -47,7 +47,7 @@ enum class TablesIn : std::uint8_t {
   shard_iterator,  // "ShardIterator", which contains the stream's ARN
 };
 
-// How many commits one call of the operation makes.
+// How many commits one execution of the operation makes.
 enum class Extent : std::uint8_t {
   one_commit,       // reads and commits at most once, and can be restarted until then
   several_commits,  // makes several commits, one after another

@@ -1,8 +1,9 @@
 // The record of a backup, without the table's data.
 //
 // A backup consists of this record and of a point (engine/tables/points.h), which holds the table's items and
-// its description at that time. The record is a document in the account's state (engine/storage/documents.h):
-// snapshots of the account include it, restoring such a snapshot brings it back, and a reset drops it.
+// its description at the time of the backup. The record is a document in the account's state
+// (engine/storage/documents.h): snapshots of the account include it, restoring such a snapshot brings it
+// back, and a reset drops it.
 //
 //   "@backup" / "REGION/01791504762511-2779fadd/carts"
 //   {"name":"nightly","system":false,"created":1791504762511,"bytes":12,"table_id":"3b24…","point":7}

@@ -10,7 +10,7 @@
 // at the next start.
 //
 // A SYSTEM backup becomes invisible in the millisecond in which it expires, by its account's clock. A
-// background task then deletes it and the data that it holds. Thread-safe.
+// background task then deletes the backup and the data that the backup holds. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -94,9 +94,9 @@ class Backups {
  private:
   class Expiry;  // the background task
 
-  // Makes the points match the documents of backups and restores. Called at the start of the server, and
-  // after an account was restored or reset. Also turns on recovery for tables of old data directories, where
-  // recovery was only a setting.
+  // Makes the points match the documents of backups and restores. Called when the server starts, and after an
+  // account was restored or reset. Also turns on recovery for tables of old data directories, where recovery
+  // was only a setting.
   void reconcile(std::string_view account);
   void forget_expired(std::string_view account) REQUIRES(mutex_);
   void let_go_locked(std::string_view account, engine::PointId point) REQUIRES(mutex_);

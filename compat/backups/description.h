@@ -13,8 +13,8 @@ namespace mayfly::compat::backups {
 // "DELETED".
 void write_details(json::Writer& out, const Backup& backup, std::string_view arn, std::string_view status);
 // Writes the member "BackupDescription": the details, the table at the time of the backup, and the table's
-// features, whether a restore brings them back or they must be set again. As on AWS, tags, recovery, table
-// class, protection and policy are not included.
+// features, including those that a restore does not bring back. As on AWS, tags, recovery, table class,
+// protection and policy are not included.
 void write_description(json::Writer& out, const Backup& backup, const engine::Point& point,
                        std::string_view arn, std::string_view status);
 // Writes an element of "BackupSummaries".

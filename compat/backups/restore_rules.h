@@ -26,8 +26,8 @@ Result<void> check_overrides(const json::Value& request);
 // sseSpecificationOverride must be provided for cross-region restores".
 Result<void> check_region(const Context& context, const json::Value& request, std::string_view source_region);
 
-// Returns the description of the restored table, TargetTableName in the request's account and region, without
-// ids and times.
+// Returns the description of the restored table, without ids and times. The table's name is TargetTableName,
+// and its account and region are those of the request.
 Result<engine::Table> restored_table(const Context& context, const json::Value& request,
                                      const engine::Table& source);
 

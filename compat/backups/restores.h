@@ -8,13 +8,13 @@
 // removed from the description and the table becomes ACTIVE. Until then, clients cannot read or write the
 // table (tables/lookup.h), and the backup counts as in use.
 //
-// Throughout, a restore holds a point of its source (engine/background/history.h), so it completes even if
-// the source is deleted, its recovery is turned off or its backup expires.
+// Throughout, a restore holds a point of its source (engine/background/history.h), so the restore completes
+// even if the source table is deleted, the table's recovery is turned off or the backup expires.
 //
 // A restore that is interrupted because the server stops continues at the next start. A restore that is in
-// progress in a snapshot of the account continues when the snapshot is restored. Both start over with the
-// first item, and both are reported to `report`. If the table is removed or replaced meanwhile, its restore
-// ends.
+// progress in a snapshot of the account continues when the snapshot is restored. Restores of both kinds start
+// over with the first item and are reported to `report`. If the table is removed or replaced meanwhile, its
+// restore ends.
 //
 // Each step counts as a request of the account (Account::begin_request), so the account is restored or reset
 // only between two steps. Thread-safe.
@@ -92,7 +92,7 @@ class Restores {
     RestoreOrigin origin;
     std::int64_t items_total = 0;
     std::optional<engine::HistoryCursor> from;  // nullopt after a failure: start over
-    std::uint64_t generation = 0;               // of the account when the job began
+    std::uint64_t generation = 0;               // the account's generation when the job began
   };
   enum class Went : std::uint8_t {
     on,

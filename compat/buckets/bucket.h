@@ -55,7 +55,7 @@ struct Listing {
 struct Piece {
   std::string bytes;
   std::uint64_t object_bytes = 0;
-  std::string version;  // of the object; a read with this version fails if the object has changed
+  std::string version;  // the object's version; a read with this version fails if the object has changed
 };
 
 struct Stored {

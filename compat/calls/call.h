@@ -50,7 +50,7 @@ struct Call {
   [[nodiscard]] Result<std::string> item_key(const engine::Table& table) const;
 };
 
-// Return errors with the status 404 or 409 that DynamoDB does not have.
+// Return errors that DynamoDB does not have, with the status 404 or 409.
 Unexpected<Error> not_found(std::string message);
 Unexpected<Error> conflict(std::string message);
 // Returns the 503 error of a call that was told to stop while it waited.

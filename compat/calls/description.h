@@ -56,7 +56,7 @@ struct Member {
   Given given = Given::sometimes;
   double least = 0, most = 0;                      // for numbers; if equal, there are no limits
   std::span<const std::string_view> choices = {};  // the possible texts; empty: all
-  std::string_view standard = {};                  // the value if it is missing, in JSON
+  std::string_view standard = {};                  // the value of a missing member, in JSON
   std::span<const Member> members = {};
   // How the call's command accepts the member: "--limit", or "KEY" for a positional argument. If it is empty,
   // the command does not accept the member, except that a member of the path is the argument TABLE.
@@ -103,7 +103,7 @@ enum class Effect : std::uint8_t {
 enum class Waits : std::uint8_t {
   not_at_all,  // an io thread answers it
   briefly,
-  for_changes,  // for the changes that it makes itself, as an advance does
+  for_changes,  // for the changes that the call itself makes, as an advance does
   for_others,   // for a change or a job of another client
   forever,      // it streams events
 };
@@ -111,7 +111,7 @@ enum class Waits : std::uint8_t {
 struct ControlCall {
   std::string_view method;
   std::string_view path;   // a name in braces matches one segment
-  std::string_view name;   // of the tool, and in openapi.json: "advance_clock"
+  std::string_view name;   // the name of the tool, also used in openapi.json: "advance_clock"
   std::string_view about;  // in one sentence, without its period
   Effect effect = Effect::reads;
   Waits waits = Waits::briefly;

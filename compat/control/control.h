@@ -45,7 +45,7 @@ struct Request {
 
 // Answers a request. Blocks for as long as the call asks it to. Thread-safe.
 Answer answer(Emulator& emulator, const Request& request);
-// The same for a caller that has already found the request's call (index.h).
+// Does the same for a caller that has already found the request's call (index.h).
 Answer answer(Emulator& emulator, const Request& request, const FoundCall& found);
 
 }  // namespace mayfly::compat::control

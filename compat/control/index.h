@@ -1,4 +1,4 @@
-// The list of all calls of the control API, and the lookup of a request's call.
+// Lists all calls of the control API, and looks up a request's call.
 //
 //   find_call("GET", "/_mayfly/ttl/carts").call->name  -> "show_ttl"; parameters {"carts"}
 #pragma once

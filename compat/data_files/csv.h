@@ -35,7 +35,7 @@ class CsvReader final : public RecordParser {
   std::vector<std::string> fields_;
   std::string field_;
   bool has_quotes_ = false;              // whether the row has any quotes
-  std::size_t row_bytes_ = 0;            // so far
+  std::size_t row_bytes_ = 0;            // bytes of the row so far
   std::uint64_t line_ = 1, offset_ = 0;  // where the row begins
 };
 

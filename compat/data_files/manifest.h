@@ -1,4 +1,5 @@
-// Writes the manifest files of an export, which describe its data files, and names all its files.
+// Writes the manifest files of an export, which describe its data files, and chooses the names of all files
+// of the export.
 //
 //   const ExportKeys keys = export_keys("2024-May", "01693467621041-039fcf72", ExportType::full);
 //   keys.summary == "2024-May/AWSDynamoDB/01693467621041-039fcf72/manifest-summary.json"

@@ -80,7 +80,7 @@ class Reader {
   std::size_t chunk_read_ = 0;
   Text text_;
   bool fed_all_ = false, unpacked_all_ = false, over_ = false;
-  std::string failure_;  // of unpacking, reported after the text that precedes it; empty: no failure
+  std::string failure_;  // why unpacking failed, reported after the text before it; empty: no failure
   std::uint64_t packed_bytes_ = 0, unpacked_bytes_ = 0, records_ = 0;
 };
 

@@ -25,7 +25,7 @@ inline constexpr std::size_t record_bytes_max = 4 * 1024 * 1024;
 
 struct BadRecord {
   std::string file;          // the object's key
-  std::uint64_t index = 0;   // of the item in its file, from 0
+  std::uint64_t index = 0;   // the item's index in its file, from 0
   std::uint64_t line = 1;    // where the record begins, from 1
   std::uint64_t offset = 0;  // where the record begins, in bytes of the unpacked file, from 0
   std::string what;          // in DynamoDB's wording where DynamoDB has a rule for items

@@ -16,7 +16,7 @@ namespace mayfly::compat::data_files {
 struct CsvOptions {
   char delimiter = ',';
   std::vector<std::string> header{};            // empty: the header is the first line
-  std::map<std::string, engine::Type> types{};  // of keys that are numbers or binary
+  std::map<std::string, engine::Type> types{};  // types of the keys that are not strings
 };
 
 // Unpacked text that has not been read yet, and its position in the file.

@@ -8,7 +8,7 @@
 //
 // Ion has the form that Amazon's Ion writer for Java gives it, as the guide shows: numbers are decimals of
 // their significant digits (600 is 6d2, 103 is 103.), and names have no quotes where possible. No example of
-// an incremental export in Ion was found; its members are those of the JSON.
+// an incremental export in Ion was found, so the members are those of an incremental export in JSON.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ namespace mayfly::compat::exports {
 inline constexpr std::uint64_t data_file_bytes_max = std::uint64_t{1} << 30;
 inline constexpr std::int64_t incremental_billed_bytes_min = 10'000'000;
 
-// AWS's names of the job's counts.
+// AWS's names for the job's counts.
 inline constexpr std::string_view item_count = "ItemCount", billed_bytes = "BilledSizeBytes";
 
 class ExportWork final : public jobs::Work {

@@ -45,7 +45,7 @@ class Filter {
  private:
   std::optional<engine::KeyRange> keys_;
   std::optional<expression::Condition> condition_;
-  expression::Work work_;  // of evaluating the condition
+  expression::Work work_;  // the work of evaluating the condition
   std::optional<expression::Projection> projection_;
 };
 

@@ -1,11 +1,11 @@
-// Reads a table's past for an export, in key order: items as they were at an instant, or the changes of the
+// Reads a table's past for an export, in key order: items as they were at an instant, or the changes to the
 // keys that were written in a window.
 //
 //   auto records = items_at(database, table, instant);       // nullptr: the instant cannot be restored
 //   while (records->next()) write(records->key(), records->new_image());
 //
-// Records read from a snapshot of storage (engine/items/history_cursor.h). Later writes, the table's deletion
-// and the end of its recovery do not affect an export that has begun.
+// A Records object reads from a snapshot of storage (engine/items/history_cursor.h). Later writes, the
+// table's deletion and the end of the table's recovery do not affect an export that has begun.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Records {
  public:
   virtual ~Records() = default;
   virtual bool next() = 0;  // false at the end
-  // The key and the images are valid until the next call of next().
+  // The key and the images are valid until the next call to next().
   [[nodiscard]] virtual std::string_view key() const = 0;  // encoded
   // nullptr: the item does not exist at the end of the window.
   [[nodiscard]] virtual const engine::StoredItem* new_image() const = 0;

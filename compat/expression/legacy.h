@@ -23,7 +23,7 @@ namespace mayfly::compat::expression {
 // without conditions is an error: "ConditionalOperator cannot be used without Filter or Expected".
 Result<std::optional<Condition>> read_expected(const json::Value& request, Frame frame);
 
-// The same for `member`, which is "QueryFilter" or "ScanFilter".
+// Does the same for `member`, which is "QueryFilter" or "ScanFilter".
 Result<std::optional<Condition>> read_filter(const json::Value& request, std::string_view member,
                                              Frame frame);
 

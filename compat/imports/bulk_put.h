@@ -59,7 +59,7 @@ class BulkPut final : public jobs::Work {
   PutReader reader_{source_};
   std::unique_ptr<BulkReport> report_;  // nullptr until the input is listed
   bool reads_ = true;                   // the input has not ended
-  std::int64_t units_ = 0;              // of the last commit
+  std::int64_t units_ = 0;              // write request units of the last commit
 };
 
 }  // namespace mayfly::compat::imports

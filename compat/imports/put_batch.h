@@ -27,8 +27,8 @@ inline constexpr std::size_t puts_bytes_max = 1024 * 1024;  // per commit, not c
 struct Put {
   ItemWrite write;
   data_files::BadRecord where;   // for the report if the item is rejected
-  std::size_t item_bytes = 0;    // as DynamoDB counts
-  std::optional<Error> refused;  // by its condition, with AWS's message, or by a rule of the table
+  std::size_t item_bytes = 0;    // the item's size as DynamoDB counts it
+  std::optional<Error> refused;  // set if the condition (AWS's message) or a rule of the table refuses it
 };
 
 // Makes every check that does not need the table's items. The errors are those of PutItem.

@@ -4,8 +4,8 @@
 //   CHECK_OK(put_together(context, reader.puts(), counts));
 //   reader.puts().clear();
 //
-// It counts every record, good or bad, in ProcessedItemCount. A put that does not fit the batch, because of
-// its key or because the batch is full, becomes the first of the next batch.
+// The reader counts every record, good or bad, in ProcessedItemCount. A put that does not fit the batch,
+// because of its key or because the batch is full, becomes the first of the next batch.
 #pragma once
 
 #include <functional>

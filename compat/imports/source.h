@@ -86,7 +86,7 @@ class Source {
   std::unique_ptr<data_files::Reader> reader_;  // reads the current object; nullptr between objects
   jobs::BucketCall<buckets::Piece> read_;
   std::uint64_t offset_ = 0;
-  std::uint64_t object_bytes_ = 0;  // as the first piece reports
+  std::uint64_t object_bytes_ = 0;  // the object's size, as the first piece reports it
   std::string version_;
   std::optional<data_files::Record> record_;
   std::optional<buckets::Failure> failure_;

@@ -1,8 +1,8 @@
 // Converts bytes to read and write capacity units, and prints ConsumedCapacity.
 //
-// A read costs half a unit per 4 KB read, or one unit if it is consistent. A write costs one unit per 1 KB of
-// the old or the new item, whichever is larger. Every access costs at least one block, even if the item does
-// not exist.
+// An eventually consistent read costs half a unit per 4 KB, and a strongly consistent read costs one unit per
+// 4 KB. A write costs one unit per 1 KB of the old or the new item, whichever is larger. Every access costs
+// at least one block, even if the item does not exist.
 //
 //   ConsumedCapacity consumed(table.name);
 //   consumed.add_table(read_units(stored.size(), consistent));

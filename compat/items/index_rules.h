@@ -1,4 +1,4 @@
-// Checks the attributes of an item that the table's indexes use.
+// Checks those attributes of an item that the table's indexes use.
 //
 //   CHECK_OK(check_indexed(table, item));
 #pragma once

@@ -2,7 +2,8 @@
 // with their index entries.
 //
 // AWS limits a collection to 10 GB. Test data does not get that large, so Mayfly checks a limit only if an
-// option sets a lower one. In that case, a request scans, once, each collection that it puts items into.
+// option sets a lower one. In that case, a request scans each collection that it puts items into, but only
+// once.
 //
 //   CollectionSizes sizes(context);                       // of one request
 //   CHECK_OK(sizes.grow(*live, table, old_item, item));   // ItemCollectionSizeLimitExceededException

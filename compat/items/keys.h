@@ -37,7 +37,7 @@ Result<std::string> request_key(const engine::Table& table, const engine::Item& 
 // attributes of indexes; the message names the alphabetically first index whose key attribute is empty. The
 // messages are those of item_key and check_index_keys. Missing attributes and wrong types pass.
 Result<void> check_no_empty_keys(const engine::Table& table, const engine::Item& item);
-// The same check for the value that an update assigns to a key attribute of an index.
+// Makes the same check for the value that an update assigns to a key attribute of an index.
 Result<void> check_no_empty_update(const engine::KeyAttribute& attribute,
                                    const engine::AttributeValue& given);
 

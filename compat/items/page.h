@@ -43,7 +43,7 @@ struct PageRequest {
   std::optional<expression::Projection> projection;
   bool flat_projection = false;  // as in PartiQL's SELECT, where a.b becomes b
   bool whole_items = false;      // local indexes: fetch unprojected attributes from the table
-  bool one_row = false;          // the range holds at most one item, so no page follows it
+  bool one_row = false;          // the range holds at most one item, so there is no next page
   std::optional<std::size_t> limit;
   std::size_t bytes_max = page_bytes_max;
   std::uint64_t steps_max = expression::page_steps_max;  // for the filter
@@ -67,7 +67,7 @@ struct Page {
 // Writes the items as an array, or only counts them if `items` is nullptr. Fails if the table or the index
 // has been dropped since the target was looked up.
 Result<Page> read_page(const engine::Database& database, const PageRequest& request, json::Writer* items);
-// The same, but writes into an array that is already open.
+// Does the same, but writes into an array that is already open.
 Result<Page> read_items(const engine::Database& database, const PageRequest& request, json::Writer* items);
 
 // Returns the part of an item that the index projects.

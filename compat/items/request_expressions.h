@@ -1,5 +1,5 @@
 // Reads the expressions of a request on items: checks which parameters are present, rejects mixing
-// expressions with legacy parameters, and parses them.
+// expressions with legacy parameters, and parses the expressions.
 //
 //   CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}, context.frame));
 //   …                                                       // rules that precede the parsing of expressions
@@ -32,8 +32,8 @@ using ParameterNames = std::initializer_list<std::string_view>;
 Result<void> check_expression_parameters(const json::Value& request, ParameterNames expressions,
                                          ParameterNames legacy, Frame frame);
 
-// The same check across the tables of BatchGetItem: ProjectionExpression for one table cannot be combined
-// with AttributesToGet for another.
+// Makes the same check across the tables of BatchGetItem: ProjectionExpression for one table cannot be
+// combined with AttributesToGet for another.
 Result<void> check_one_projection(std::span<const json::Member> tables, Frame frame);
 
 // Returns empty substitutions if the request has none of these expressions.

@@ -73,9 +73,9 @@ class VectorEntries {
 VectorSizes vector_sizes(const engine::Database& database, const engine::LiveTable& live);
 
 // Returns the difference between an item's two sizes: the size that counts for write units and
-// TableSizeBytes, minus the size that counts for reads and the 400 KB limit. The first size counts an
-// attribute that a vector index reads as the bytes of its name plus four per dimension, so the difference is
-// mostly negative. This was measured on AWS in October 2026. `stored`: empty if there is no item.
+// TableSizeBytes, minus the size that counts for reads and the 400 KB limit. In the first size, the vector
+// attribute of an index counts as the bytes of its name plus four per dimension, so the difference is mostly
+// negative. This was measured on AWS in October 2026. `stored`: empty if there is no item.
 std::int64_t vector_difference(const engine::Table& table, std::string_view stored);
 
 // The cost of a write by index name (capacity.h). Omits indexes whose entry does not change.

@@ -2,7 +2,7 @@
 //
 //   job.id       "01791506763707-476754e8": its start in ms, and an unguessable part
 //   job.counts   {"ProcessedItemCount": 10, "ImportedItemCount": 9, "ErrorCount": 1}, by AWS's names
-//   job.request  the request's members that its kind returns, as JSON; opaque to other code
+//   job.request  the request's members that descriptions of the job show, as JSON; opaque to other code
 //
 // A job is stored as a document of its account's state (engine/storage/documents.h). A snapshot therefore
 // contains the account's jobs, a restore brings them back, and a reset removes them. Jobs refer to tables,
@@ -62,8 +62,9 @@ struct Job {
   Kind kind = Kind::table_export;
   std::string id;
   std::string arn;
-  std::string table_name, table_uuid;  // set by its kind; an import sets them before its table exists
-  std::string client_token;            // empty: no token
+  // Set by the code for the job's kind. An import sets them before its table exists.
+  std::string table_name, table_uuid;
+  std::string client_token;  // empty: no token
   std::string request;
   engine::Instant started = 0;  // by the account's clock, like `ended`
   std::optional<engine::Instant> ended;

@@ -64,8 +64,8 @@ class Jobs {
   struct Present {
     const Job* same_token = nullptr;  // the latest job with the draft's kind and token that is unfinished or
                                       // ended at most eight hours ago
-    std::size_t unfinished = 0;       // of the draft's kind, in all regions of the account
-    std::size_t waiting_in_all = 0;   // of all kinds and accounts
+    std::size_t unfinished = 0;       // unfinished jobs of the draft's kind, in all regions of the account
+    std::size_t waiting_in_all = 0;   // waiting jobs of all kinds and accounts
   };
   // Returns whether the draft starts; if not, start() returns the job with the same token.
   using Decide = std::function<Result<bool>(const Present& present)>;
@@ -131,7 +131,7 @@ class Jobs {
   // acquired while this mutex is held.
   mutable engine::Mutex mutex_;
   std::map<std::string, OfAccount, std::less<>> accounts_ GUARDED_BY(mutex_);
-  std::size_t remembered_ GUARDED_BY(mutex_) = 0;  // of all accounts
+  std::size_t remembered_ GUARDED_BY(mutex_) = 0;  // remembered jobs of all accounts
   std::vector<std::shared_ptr<Runner>> running_ GUARDED_BY(mutex_);
   std::deque<std::shared_ptr<Runner>> waiting_ GUARDED_BY(mutex_);
 };

@@ -12,9 +12,9 @@
 //   };
 //
 // A step does a bounded amount of work, such as a few pieces of a file or a few dozen items, and does not
-// block. While it runs, its account is not replaced (Account::begin_request), so it can use the account's
-// tables as a request can, but it must not call Account::take_turn. Its changes to `progress` and `log` are
-// stored and become visible when it returns.
+// block. While a step runs, the job's account is not replaced (Account::begin_request), so the step can use
+// the account's tables as a request can, but it must not call Account::take_turn. The step's changes to
+// `progress` and `log` are stored and become visible when the step returns.
 //
 // A Work object is destroyed without another step when its account is restored or reset, and when the server
 // stops. It must release what it holds, leave no incomplete file that looks complete, and notify nothing.

@@ -20,7 +20,7 @@
 
 namespace mayfly::json {
 
-inline constexpr int depth_max = 600;  // of nested arrays and objects
+inline constexpr int depth_max = 600;  // levels of nested arrays and objects
 
 struct Member;
 

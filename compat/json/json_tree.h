@@ -43,7 +43,7 @@ Expected<Tree, NoTree> parse_tree(std::string_view text, Decimals decimals, std:
 // Returns nullptr if the member is absent or null, or if `object` is not an object.
 const Tree* member(const Tree& object, std::string_view name);
 std::optional<std::int64_t> integer(const Tree& value);  // nullopt: not a whole number of 64 bits
-// Return the member, or nullopt if it is absent or not of this kind.
+// Return the member, or nullopt if it is absent or has another type.
 std::optional<std::string_view> string_member(const Tree& object, std::string_view name);
 std::optional<std::int64_t> integer_member(const Tree& object, std::string_view name);
 std::optional<bool> boolean_member(const Tree& object, std::string_view name);

@@ -1,6 +1,6 @@
-// Sends the changes of tables to Kinesis data streams, and stores which tables have such destinations.
+// Sends the changes to tables to Kinesis data streams, and stores which tables have such destinations.
 //
-// Each change of a table with an active destination becomes one record. PutRecords sends the records to the
+// Each change to a table with an active destination becomes one record. PutRecords sends the records to the
 // endpoint in commit order, each at least once: a record that Kinesis rejects is sent again after 0.1 s, 0.2
 // s, … up to 10 s of the scheduler's time. Waiting changes are kept in memory, at most `waiting_max` changes
 // and the options' `waiting_bytes_max` bytes. Beyond that the oldest are dropped and counted by dropped().
@@ -61,9 +61,9 @@ class Destinations {
 
   // Returns a table's destinations, active and inactive.
   [[nodiscard]] std::vector<Destination> list(const engine::Table& table) const;
-  // Replaces the table's destination for this stream by the one that `decide` returns; if `decide` fails,
+  // Replaces the table's destination for this stream with the one that `decide` returns; if `decide` fails,
   // nothing changes. If there is no such destination, `decide` receives an inactive one without a precision.
-  // Calls of change() and forget() run one after another: the state that `decide` sees, including the table's
+  // Calls to change() and forget() run one after another: the state that `decide` sees, including the table's
   // existence, does not change until its result is in effect. Error: InternalServerError if no thread for
   // sending records can be started. Requires: the account is not being replaced (documents.h). This is always
   // so within a request.
@@ -101,7 +101,7 @@ class Destinations {
   // Adds a stored destination under its table. Returns whether the destination is active.
   static bool add(const engine::Document& stored, ByTable& by_table);
   void load();
-  // Replaces the account's destinations by the stored ones.
+  // Replaces the account's destinations with the stored ones.
   void reload(std::string_view account);
   [[nodiscard]] bool listen() REQUIRES(mutex_);
   void take(const engine::Change& change);  // called on the committing thread

@@ -1,4 +1,4 @@
-// Where to send the changes of tables that have a Kinesis destination.
+// Where to send the changes to tables that have a Kinesis destination.
 #pragma once
 
 #include <cstddef>

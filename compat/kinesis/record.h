@@ -1,5 +1,5 @@
-// Builds the record of a change for a Kinesis data stream. Unlike a record in DynamoDB's own streams, it
-// always has both images, has "userIdentity":null for a user's write, and has no eventVersion.
+// Builds the record of a change for a Kinesis data stream. Unlike a record in DynamoDB's own streams, such a
+// record always has both images, has "userIdentity":null for a user's write, and has no eventVersion.
 //
 //   {"awsRegion":"us-east-1","eventID":"3b241101-…","eventName":"INSERT","userIdentity":null,
 //    "recordFormat":"application/json","tableName":"carts",
@@ -16,7 +16,7 @@ namespace mayfly::compat::kinesis {
 
 // Decodes and prints the whole change, so it is too slow to call within a commit.
 std::string record_json(const engine::Change& change, bool microseconds, engine::Random& ids);
-// Returns the partition key of a change's record. All changes of an item have the same partition key, so that
+// Returns the partition key of a change's record. All changes to an item have the same partition key, so that
 // they stay in order.
 std::string partition_key(const engine::Change& change);
 

@@ -16,9 +16,9 @@
 //
 // A field is matched against leaves: scalars, and the scalars in arrays. `exists: false` matches if the
 // record has no leaf in that position, including when it has an object there. An array of objects matches if
-// one of its objects matches the whole pattern for it. A DynamoDB number is a JSON string, so `numeric` never
-// matches it. Names with dots are names, not paths. EventBridge's `wildcard` is rejected, because Lambda's
-// documentation does not list it among the operators.
+// one of its objects matches the whole pattern for the array. A DynamoDB number is a JSON string, so
+// `numeric` never matches it. Names with dots are names, not paths. EventBridge's `wildcard` is rejected,
+// because Lambda's documentation does not list it among the operators.
 //
 // Matching compares each part of the pattern with each part of the record at most once: a result that
 // concerns the whole record, such as that of `exists: false`, is computed once and cached.

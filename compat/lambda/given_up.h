@@ -1,10 +1,10 @@
 // Logs the batches that a mapping has given up, so that a settle call can report them.
 //
 //   GivenUpLog log;
-//   const auto mark = log.reported();     // when a settle begins
+//   const auto mark = log.reported();     // when a settle call begins
 //   log.add(given_up);                    // a lane gives up a batch meanwhile
-//   const auto found = log.since(mark);   // when the settle ends: contains this batch
-//   log.set_reported(found.end);          // the next settle does not report it again
+//   const auto found = log.since(mark);   // when the settle call ends: contains this batch
+//   log.set_reported(found.end);          // the next settle call does not report the batch again
 //
 // The log keeps the newest batches: at most `batches_max` batches and `bytes_max` bytes. Thread-safe.
 #pragma once
@@ -72,7 +72,7 @@ class GivenUpLog {
   [[nodiscard]] Mark reported() const;
   [[nodiscard]] Found since(Mark mark) const;
   void set_reported(Mark end);
-  // Makes later settles skip all batches that have been added so far.
+  // Makes later settle calls skip all batches that have been added so far.
   void forget();
 
  private:

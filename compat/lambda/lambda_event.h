@@ -49,7 +49,7 @@ struct FailedBatch {
   std::string_view request_id;
   std::string_view function_arn;
   std::string_view condition;  // RetryAttemptsExhausted, RecordAgeExceeded
-  int invocations;             // number of calls of the function with these records
+  int invocations;             // number of calls to the function with these records
   int status;                  // status of the last call; 0: the function was never called
   std::string_view executed_version;
   std::string_view function_error;  // empty: no error

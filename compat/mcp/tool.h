@@ -2,8 +2,8 @@
 //
 // Most tools make one call:
 // - an operation, whose request members are the tool's arguments,
-// - a call of the control API, whose description (calls/description.h) also describes the tool, or
-// - a call of Lambda's API, whose body, query and path members are the arguments.
+// - a call to the control API, whose description (calls/description.h) also describes the tool, or
+// - a call to Lambda's API, whose body, query and path members are the arguments.
 //
 // A few tools combine several calls. A failure is reported with its original message.
 #pragma once

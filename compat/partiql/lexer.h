@@ -22,7 +22,7 @@ struct Token {
   std::uint32_t line = 0, column = 0, length = 0;
 
   [[nodiscard]] bool is(std::string_view mark) const { return kind == Kind::punctuation && text == mark; }
-  // Matches a keyword in any case: token.is_keyword("SELECT").
+  // Matches a keyword, ignoring case: token.is_keyword("SELECT").
   [[nodiscard]] bool is_keyword(std::string_view upper_case) const;
   // The position as text: " at 2:27:11".
   [[nodiscard]] std::string place() const;

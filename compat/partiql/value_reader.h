@@ -2,8 +2,9 @@
 //
 //   value := 'text' | number | TRUE | FALSE | NULL | ? | [ value, … ] | { 'name': value, … } | << value, … >>
 //
-// A parameter takes the place of a whole value, never of a part of a literal. As on AWS, an error gives the
-// position within a literal from its root: "Nesting Levels have exceeded supported limits under root.a[0]…".
+// A parameter takes the place of a whole value, never of a part of a literal. As on AWS, an error in a
+// literal gives the position as a path from the literal's root: "Nesting Levels have exceeded supported
+// limits under root.a[0]…".
 #pragma once
 
 #include <string>

@@ -55,7 +55,7 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text);
 struct ShardIterator {
   std::string stream_arn;
   engine::ShardNumber shard = 0;
-  engine::Sequence next = 0;  // the lowest sequence that a read may return
+  engine::Sequence next = 0;  // the lowest sequence number that a read may return
   engine::Instant created = 0;
   std::uint32_t last_restore = 0;  // Stream::last_restore when the iterator was created
 

@@ -22,7 +22,7 @@ struct Token {
   [[nodiscard]] bool is(char punctuation_mark) const {
     return kind == Kind::punctuation && text.front() == punctuation_mark;
   }
-  // Matches a keyword in any case: token.is_keyword("BETWEEN").
+  // Matches a keyword, ignoring case: token.is_keyword("BETWEEN").
   [[nodiscard]] bool is_keyword(std::string_view upper_case) const;
 };
 

@@ -1,4 +1,4 @@
-// Reserved words: an expression cannot use them as attribute names, in any case, except through a
+// Reserved words: regardless of case, an expression cannot use them as attribute names, except through a
 // "#placeholder".
 //
 //   is_reserved_word("Size") && !is_reserved_word("sizes")

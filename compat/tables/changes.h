@@ -92,7 +92,7 @@ class TableChanges {
   [[nodiscard]] bool try_hold(const engine::Scope& scope, TableChange change);
   // Announces the change until it is settled. Replaces an earlier announcement for the table's name.
   void hold(const engine::Scope& scope, TableChange change);
-  // Ends a held change, but not before the delay since its beginning has passed.
+  // Ends a held change, but not before the delay that began with the change has passed.
   void settle(const engine::Scope& scope, std::string_view table_name);
   // Ends any change at once.
   void drop(const engine::Scope& scope, std::string_view table_name);

@@ -32,8 +32,8 @@ Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& conte
                                                             std::string_view name_or_arn);
 
 bool is_being_restored(const Context& context, std::string_view table_name);
-// Like find_named_table, but also finds a replica to which items are still being copied. DeleteTable and
-// UpdateTable's changes of replicas use it.
+// Like find_named_table, but also finds a replica to which items are still being copied. DeleteTable uses
+// this function, and so does UpdateTable when it changes replicas.
 Result<std::shared_ptr<engine::LiveTable>> find_described_table(const Context& context,
                                                                 std::string_view name_or_arn);
 

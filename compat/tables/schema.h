@@ -27,11 +27,11 @@ Result<engine::Table> read_new_table(const Context& context, const json::Value& 
 // Reads AttributeDefinitions in order. A duplicate name is an error.
 Result<std::vector<engine::KeyAttribute>> read_attribute_definitions(const json::Value& list);
 
-// One element of GlobalSecondaryIndexes, or GlobalSecondaryIndexUpdate's Create.
 struct IndexMode {
   bool on_demand;
   bool creating_table;
 };
+// Reads one element of GlobalSecondaryIndexes, or the Create member of a GlobalSecondaryIndexUpdate.
 Result<engine::Index> read_global_index(const json::Value& index,
                                         const std::vector<engine::KeyAttribute>& definitions, IndexMode mode);
 

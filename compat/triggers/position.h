@@ -6,12 +6,13 @@
 //   document "@trigger-position" / "REGION/UUID/SHARD/LANE-LANES"   in the account's state
 //   {"next":4712,"done":false,"window":{"start":1700000000000,"state":{…}}}
 //
-// The start is stored with the mapping, and a lane's position after its first batch, so a shard without
-// records for the mapping has no stored position. A mapping that an earlier version of Mayfly stored has no
-// start, but has positions in all shards that its stream had.
+// The start is stored with the mapping. A lane's position is first stored after the lane's first batch, so a
+// shard without records for the mapping has no stored position. A mapping that an earlier version of Mayfly
+// stored has no start, but has positions in all shards that its stream had.
 //
 // When the number of lanes changes, the positions of the earlier lanes remain stored and valid. A record is
-// done if, under at least one of these numbers of lanes, the lane responsible for it has passed it.
+// done if, under at least one of these numbers of lanes, the lane that is responsible for the record has
+// passed it.
 #pragma once
 
 #include <cstdint>

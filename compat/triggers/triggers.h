@@ -70,7 +70,7 @@ class Triggers {
   Result<View> create(EventSourceMapping mapping);
   [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
   [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // sorted by UUID
-  [[nodiscard]] std::size_t count() const;                                 // of all accounts
+  [[nodiscard]] std::size_t count() const;                                 // mappings of all accounts
   // `change` edits a copy. Error if the mapping does not exist: "The resource you requested does not exist."
   Result<View> update(const engine::Scope& scope, std::string_view uuid,
                       const std::function<Result<void>(EventSourceMapping&)>& change);
@@ -95,7 +95,7 @@ class Triggers {
   };
   struct Settled {
     std::vector<Unfinished> unfinished;
-    // Batches given up since the account's last settle returned; concurrent settles return the same batches.
+    // Batches given up since the account's last settle() returned; concurrent calls return the same batches.
     // The batches are grouped by mapping, oldest first, and limited to `given_up_max` in total.
     std::vector<NewlyGivenUp> given_up;
     std::size_t given_up_left_out = 0;  // how many batches are not in given_up
@@ -157,7 +157,7 @@ class Triggers {
   static View view(const Entry& entry);
   using Marks = std::map<std::shared_ptr<Tally>, GivenUpLog::Mark>;
   [[nodiscard]] Marks reported(std::string_view account) const;
-  // Adds the batches given up since `marks`. With `report`, the next settle does not return them again.
+  // Adds the batches given up since `marks`. With `report`, the next settle() does not return them again.
   void collect_given_up(std::string_view account, const Marks& marks, bool report, Settled& settled) const;
 
   engine::Database& database_;

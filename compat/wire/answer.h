@@ -21,7 +21,8 @@ class BodySource {
   // requested.
   virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
   // If false, `next` never waits, and the connection holds no slot on the slow lane. If a piece cannot be
-  // produced, the connection is closed, so that the client does not take the truncated body for complete.
+  // produced, the connection is closed, so that the client does not mistake the truncated body for a complete
+  // one.
   [[nodiscard]] virtual bool waits() const = 0;
 };
 

@@ -145,7 +145,7 @@ Result<void> check_types(const Shape& shape, const json::Value& request);
 Result<void> check_constraints(const Shape& shape, const json::Value& request, Frame frame = Frame::older);
 
 // These functions return the meaning of a value that passed the checks: the integral part of a number, or a
-// boolean, which AWS also reads from a string ("true", "1", "yes", in any case).
+// boolean, which AWS also reads from a string ("true", "1", "yes", ignoring case).
 std::int64_t integer_of(const json::Value& checked);
 bool boolean_of(const json::Value& checked);
 

@@ -12,7 +12,7 @@
 
 namespace mayfly::compat {
 
-// Returns the change to announce. Requires: no change of the table is pending.
+// Returns the change to announce. Requires: no change to the table is pending.
 Result<TableChange> update_replicas(Context& context, const ReplicaRequest& request,
                                     const std::shared_ptr<engine::LiveTable>& table);
 
