@@ -1,5 +1,5 @@
 // Makes realistic values that belong to no real person: names, addresses, unassigned phone numbers. The keyed
-// hash of a value determines its fake value, so that it is the same everywhere.
+// hash of a value determines the fake value, so that the same value gets the same fake value everywhere.
 //
 //   fake_text(hash, {FakeKind::email}, "alice@corp.test") == "ada.moreau.5f0c…@example.com"
 //

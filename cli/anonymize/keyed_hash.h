@@ -1,13 +1,13 @@
-// Replaces values by their HMAC-SHA256 under a secret key. With the same secret, a value has the same
+// Replaces values with their HMAC-SHA256 under a secret key. With the same secret, a value has the same
 // substitute in all tables and runs. Without the secret, the value cannot be recovered, even by brute force.
 //
 //   const KeyedHash hash(secret);
 //   hash.text("alice@example.com")       // 32 hexadecimal digits
 //   hash.number(Number(4711))            // a whole number of the same sign, different for each number
 //
-// Two texts collide with a chance of 2^-128, and so do two binaries. Whole numbers of up to 18 digits are
-// permuted among themselves by a Feistel network whose round function is HMAC. They therefore never collide,
-// and still fit into 64 bits.
+// Two texts collide with a probability of 2^-128, and so do two binaries. Whole numbers of up to 18 digits
+// are permuted among themselves by a Feistel network whose round function is HMAC. They therefore never
+// collide, and still fit into 64 bits.
 #pragma once
 
 #include <string>

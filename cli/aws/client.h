@@ -96,7 +96,7 @@ class Client {
   Expected<Json, Failure> call(std::string_view operation, const std::string& body);
   // Returns the body as text, for callers that read more items than a JSON tree should hold.
   Expected<std::string, Failure> call_text(std::string_view operation, const std::string& body);
-  // Makes one call of Mayfly's control API, such as "GET" and "/_mayfly/clock".
+  // Makes one call to Mayfly's control API, such as "GET" and "/_mayfly/clock".
   Expected<Json, Failure> call_control(const std::string& method, const std::string& path,
                                        const std::string& body = {});
 

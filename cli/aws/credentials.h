@@ -1,4 +1,4 @@
-// Finds the key that requests are signed with. It looks in the same places as AWS's SDKs, in this order:
+// Finds the key that requests are signed with. Looks in the same places and in the same order as AWS's SDKs:
 //
 //   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (unless --profile names a profile)
 //   2. the profile's aws_access_key_id, … in ~/.aws/credentials or ~/.aws/config
@@ -35,7 +35,7 @@ class Credentials {
   explicit Credentials(Settings settings) : settings_(std::move(settings)) {}
 
   Expected<http::Key, std::string> key() EXCLUDES(mutex_);
-  // Drops the cached key, so that the next call of key() looks for one again. Call this if a server has
+  // Drops the cached key, so that the next call to key() looks for one again. Call this if a server has
   // rejected the key as expired.
   void forget() EXCLUDES(mutex_);
 

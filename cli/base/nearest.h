@@ -1,4 +1,4 @@
-// Suggests corrections of mistyped words.
+// Suggests corrections for mistyped words.
 //
 //   nearest("--prot", {"--port", "--host"})  ==  "--port"
 #pragma once

@@ -1,4 +1,4 @@
-// The commands that make one call of the control API, such as `mayfly clock advance 48h` and `mayfly ttl
+// The commands that make one call to the control API, such as `mayfly clock advance 48h` and `mayfly ttl
 // explain carts 1`.
 #pragma once
 

@@ -5,8 +5,8 @@
 //   mayfly item put carts id=1 at=5 ttl=+48h
 //   mayfly item get carts 1 5
 //
-// Reads are consistent, except from global indexes. With --json, a command prints DynamoDB's answer in
-// DynamoDB JSON. The pages of a query or a scan become one answer.
+// Reads are strongly consistent, except reads from global indexes. With --json, a command prints DynamoDB's
+// answer in DynamoDB JSON. The pages of a query or a scan become one answer.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The options of the commands that make one call of the control API. There is one command for each call.
+// The options of the commands that make one call to the control API. There is one command for each call.
 #pragma once
 
 #include <string>

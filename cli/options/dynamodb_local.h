@@ -4,8 +4,8 @@
 //   java -jar DynamoDBLocal.jar -sharedDb -port 9000 -dbPath data
 //   mayfly serve --shared-regions --port 9000 --data data/mayfly
 //
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/DynamoDBLocal.UsageNotes.html lists its
-// options.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/DynamoDBLocal.UsageNotes.html lists the
+// options of DynamoDB Local.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Parses the command line:
 //
 //   mayfly serve --port 8000                  each option is also a variable, MAYFLY_PORT
-//   mayfly clock advance 48h                  a call of a running server's control API
+//   mayfly clock advance 48h                  a call to a running server's control API
 //   mayfly item get carts 1                   tables and items of a running server
 //   mayfly verify --data DIR                  a data directory
 //   mayfly export --all --to DIR              copying tables between servers, directories and files

@@ -6,8 +6,8 @@
 //     values->resolve({{"Fn::Sub", "${Stage}-carts"}}, resource)   // "dev-carts"
 //
 // Supported: Ref, Fn::Sub, Fn::Join, Fn::Select, Fn::Split, Fn::FindInMap, Fn::Base64, Fn::If with
-// conditions, Fn::GetAtt of tables' ARNs, and of AWS::LanguageExtensions Fn::ForEach, Fn::Length and
-// Fn::ToJsonString.
+// conditions, Fn::GetAtt of tables' ARNs, and three functions of AWS::LanguageExtensions: Fn::ForEach,
+// Fn::Length and Fn::ToJsonString.
 //
 // Values that only AWS knows (another resource's attribute, an import, a dynamic reference, a parameter
 // without Default) are taken from SchemaContext::parameters. A missing value is an error, except below a

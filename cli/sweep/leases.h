@@ -74,7 +74,7 @@ class Leases {
  private:
   State& state_;
   const LeaseOptions options_;
-  std::map<std::string, Beat> beats_;  // of other sweepers; used only by the renewing thread
+  std::map<std::string, Beat> beats_;  // beats of other sweepers; used only by the renewing thread
   std::int64_t count_ = 0;
   mutable engine::Mutex mutex_;
   std::map<int, Held> held_ GUARDED_BY(mutex_);

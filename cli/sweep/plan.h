@@ -1,5 +1,5 @@
-// The output of `mayfly sweep plan` for a table: what is missing, the state of its items, and the costs of
-// sweeping it.
+// The output of `mayfly sweep plan` for a table: what the table lacks, the state of its items, and the costs
+// of sweeping the table.
 #pragma once
 
 #include <chrono>

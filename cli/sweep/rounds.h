@@ -5,9 +5,9 @@
 //
 // Because the index and writers lag behind, each round reads a window from the window's beginning until some
 // seconds after its end (settle_seconds). The last of these reads covers the whole window and ignores the
-// items' sort keys. After grace_seconds the window is read once more. If it is then empty, it is done and the
-// shard's watermark moves past it. A sweeper that takes over a shard, or continues after a pause, starts at
-// the watermark and so misses nothing.
+// items' sort keys. After grace_seconds the window is read once more. If the window is then empty, it is
+// done, and the shard's watermark moves past it. A sweeper that takes over a shard, or continues after a
+// pause, starts at the watermark and so misses nothing.
 #pragma once
 
 #include <atomic>

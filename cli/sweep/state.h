@@ -6,7 +6,7 @@
 //   carts/sweep       sweeper#…      beat: a counter that increases while the sweeper lives
 //   carts/sweep       backfill#0/4   the progress of a parallel scan
 //
-// Each change of a row has a condition on the row's contents as they were read, so that only one of two
+// Each change to a row has a condition on the row's contents as they were read, so that only one of two
 // competing sweepers succeeds. Everything that a shard's owner writes is conditional on the shard's
 // generation, which increases whenever a sweeper takes the shard.
 #pragma once

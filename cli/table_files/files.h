@@ -45,8 +45,8 @@ class Directory {
   Directory(Descriptor descriptor, std::string path)
       : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
-  // Opens a directory within this one, such as "AWSDynamoDB/01693467621041-039fcf72". Links on the way to it
-  // and in it are not followed.
+  // Opens a directory within this one, such as "AWSDynamoDB/01693467621041-039fcf72". Links on the way to
+  // that directory and in it are not followed.
   Expected<std::shared_ptr<const Directory>, std::string> open_below(const std::string& name) const;
 
   // Returns the path for use in messages.
@@ -69,9 +69,9 @@ class Directory {
 // The SHA-256 of the bytes up to the end of the file, in hexadecimal digits.
 Expected<std::string, std::string> sha256_of(int descriptor, const std::string& path);
 
-// A file that only grows. Opening it truncates it to `bytes`, and fails if it is shorter. Links are not
-// followed, and a file with several names is not written to, because another user could have planted either
-// in a shared directory. Links in /dev and /proc, such as /dev/stdout, are followed.
+// A file that only grows. Opening the file truncates it to `bytes`, and fails if the file is shorter. Links
+// are not followed, and a file with several names is not written to, because another user could have planted
+// either in a shared directory. Links in /dev and /proc, such as /dev/stdout, are followed.
 class GrowingFile {
  public:
   static Expected<std::unique_ptr<GrowingFile>, std::string> open(const std::string& path,

@@ -1,4 +1,5 @@
-// Writes tables to a server. It creates them as described_table.h says and fills them with BatchWriteItem.
+// Writes tables to a server: creates the tables as described_table.h says, and fills them with
+// BatchWriteItem.
 //
 // Items that a batch leaves unprocessed are put again until all are written. If a page has several items with
 // the same key, the last one is written.

@@ -5,8 +5,8 @@
 //   mayfly import --from backup --to http://127.0.0.1:9000
 //   mayfly export orders --from aws --to http://127.0.0.1:8000 --anonymize rules.json
 //
-// Both commands do the same with different defaults: export reads from the server of --url, and import writes
-// to it.
+// Both commands do the same thing with different defaults: export reads from the server of --url, and import
+// writes to it.
 #pragma once
 
 #include <cstdint>

@@ -59,8 +59,8 @@ class Admitted {
 
 // The Admitted refers to `request`, which this function completes: it moves the authority of a target such as
 // "http://localhost:8000/" to the Host header, and sets the route. `known_host` is the last Host header that
-// these rules accepted. Each connection keeps one (initially empty), because the next request nearly always
-// has the same Host, and strict parsing of a Host takes 500 instructions.
+// these rules accepted. Each connection keeps its own `known_host` (initially empty), because the next
+// request nearly always has the same Host, and strict parsing of a Host takes 500 instructions.
 compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::string& known_host);
 
 // Whether the server answers to this value of a Host header, parsed strictly: "127.0.0.1:8000", "[::1]",

@@ -5,9 +5,9 @@
 // another server. Such a request holds a slot (a Place). Each kind of request has its own slots, so hundreds
 // of event streams do not take the control calls' slots, and changes that wait at a failpoint leave a slot
 // for the call that releases it. Within a kind, an account may hold three times as many slots as are free:
-// the first account three quarters of them, the next one three quarters of the rest. The first such request
-// starts a thread; later there is one thread for each request in progress, and threads are reused. A request
-// with a slot never waits behind others.
+// the first account can take three quarters of all slots, and the next account three quarters of the rest.
+// The first such request starts a thread; later there is one thread for each request in progress, and threads
+// are reused. A request with a slot never waits behind others.
 //
 //   auto place = lane.take(Waiting::awaits, "000000000042");
 //   if (!place || !lane.run(stop, [=] { ... })) answer_that_too_many_wait();
@@ -45,7 +45,7 @@ enum class Waiting : unsigned char {
   events,       // event streams
   awaits,       // waits for a change
   changes,      // control calls that change something, for example an advance
-  calls,        // other control calls, including the one that ends a wait
+  calls,        // other control calls, including calls that end another call's wait
   invocations,  // function invocations
   operations,   // DynamoDB operations, while there are faults, and those that read whole tables
   agents,       // any MCP request
@@ -66,7 +66,7 @@ struct LineThreads {
 
 class SlowLane {
  public:
-  // A slot of one kind, held until destroyed.
+  // A slot of one kind, held until this object is destroyed.
   // Requires: the lane outlives it.
   class Place {
    public:
@@ -133,7 +133,7 @@ class SlowLane {
     std::stop_source stop;
     std::function<void()> run;
     std::optional<Waiting> line = std::nullopt;
-    std::string account = {};  // of the queued job
+    std::string account = {};  // set only for jobs that queue up
   };
   struct Line {
     struct Account {

@@ -8,8 +8,8 @@
 
 namespace mayfly::http {
 
-// Time limits of a connection: without a request, with a request or response that makes no progress, and for
-// receiving a request or sending its response, each from first byte to last.
+// Time limits of a connection: the time without a request, the time during which a request or a response
+// makes no progress, and the time to receive a whole request or to send its whole response.
 struct Patience {
   std::chrono::milliseconds idle_max, stalled_max, request_max;
 };

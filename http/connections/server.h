@@ -1,7 +1,7 @@
 // An HTTP endpoint: listens on an address and answers from an emulator until it is destroyed.
 //
-// By default one io thread serves the connections and executes their requests. With more threads, each has
-// its own listeners on the same port and keeps its connections.
+// By default one io thread serves the connections and executes their requests. With more threads, each thread
+// has its own listeners on the same port and keeps its own connections.
 //
 //   auto server = Server::start(emulator, {.port = 0});     // the error is a human-readable sentence
 //   std::puts((*server)->url().c_str());                    // "http://127.0.0.1:41234"; "https://…" with TLS

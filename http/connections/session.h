@@ -113,11 +113,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::size_t in_begin_ = 0, in_end_ = 0;
   Request request_;
   std::string known_host_;
-  std::optional<RequestParser> parser_;  // of the current request
+  std::optional<RequestParser> parser_;  // parses the current request
   std::string out_;                      // responses to be sent
   std::string out_body_;                 // the body of the last response, if that body is large
-  HeldBytes::Share held_;                // of `in_` and of the request's body
-  HeldBytes::Share unread_;              // of `out_`, `out_body_` and `late_`
+  HeldBytes::Share held_;                // bytes of `in_` and of the request's body
+  HeldBytes::Share unread_;              // bytes of `out_`, `out_body_` and `late_`
   bool last_ = false;                    // no more requests are answered after the responses in out_
   bool dropped_ = false;                 // the last request gets no response
   bool unread_input_ = false;  // the client may still be sending; its input is discarded for a while
@@ -126,11 +126,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   bool waiting_ = false;      // waiting for the slow lane, which uses `request_`
   SlowLane::Place place_;     // slot on the slow lane; kept until the end of a body that has a source
   std::vector<char> ahead_;   // buffer for reading ahead; empty: nothing is reading ahead
-  bool end_came_ = false;     // seen while reading ahead; nothing reads later: Asio reports an end only twice
+  bool end_came_ = false;     // found while reading ahead; do not read again: Asio reports an end only twice
   bool resumes_ = false;      // the read-ahead continues the connection; nothing reads into `in_` before that
   bool handshaking_ = false;  // TLS handshake
   bool writing_ = false;      // from write() until written(), while the socket uses `out_`
-  std::stop_source stop_{std::nostopstate};  // of the request that waits
+  std::stop_source stop_{std::nostopstate};  // stops the request that waits
   std::optional<Reply> late_;                // a response that arrived while earlier ones were being written
   std::shared_ptr<compat::BodySource> source_;  // the rest of the response that is being sent
   std::chrono::milliseconds quiet_{0};          // since the last progress

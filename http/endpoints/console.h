@@ -4,8 +4,9 @@
 //   GET /_mayfly/console/time.js     one of its files, from console/
 //
 // The page is static. It calls the control API and DynamoDB's operations like any other client, so it needs
-// no special rules, and a user without access to them sees an empty page. Its Content-Security-Policy
-// limits loading and sending to the server it came from, and no other page may frame it.
+// no special rules, and a user without access to these APIs sees an empty page. The page's
+// Content-Security-Policy limits loading and sending to the server that the page came from, and prevents
+// other pages from framing it.
 #pragma once
 
 #include <string_view>

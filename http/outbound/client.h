@@ -49,8 +49,8 @@ std::string request_head(const compat::outbound::Url& server, const ClientReques
 
 // Limits of an answer.
 struct AnswerLimits {
-  std::size_t bytes_max = std::size_t{64} * 1024 * 1024;  // of its body
-  std::chrono::milliseconds time_max{60'000};             // from its first byte to its last
+  std::size_t bytes_max = std::size_t{64} * 1024 * 1024;  // maximum size of the answer's body
+  std::chrono::milliseconds time_max{60'000};  // time limit from the first byte of the answer to the last
 };
 
 // Limit on bytes that were read and not yet parsed: a header, a chunk's size with its extensions, or an

@@ -33,7 +33,7 @@ struct Reply {
   bool chunked = false;                     // an empty body, sent as Transfer-Encoding: chunked
   bool close = false;                       // closes the connection after this response
   bool dropped = false;                     // sends nothing and closes the connection
-  std::optional<std::uint32_t> body_crc{};  // of a long body; nullopt: not computed yet
+  std::optional<std::uint32_t> body_crc{};  // CRC of a long body; nullopt: not computed yet
   // The body, sent in chunks after the head; `body` is then empty.
   std::shared_ptr<compat::BodySource> source{};
 };

@@ -23,7 +23,8 @@ inline constexpr std::size_t body_bytes_max = 16 * 1024 * 1024;  // before and a
 // nothing.
 inline constexpr std::size_t reserved_body_bytes_max = 1024 * 1024;
 
-// A body that needed more memory than this frees it after the response, so 10,000 connections keep 160 MB.
+// If a body needed more memory than this, its memory is freed after the response, so 10,000 connections keep
+// 160 MB.
 inline constexpr std::size_t kept_body_bytes_max = 16 * 1024;
 
 enum class Header : unsigned char {
@@ -64,7 +65,7 @@ struct Request {
   [[nodiscard]] bool has(Header name) const { return present_[index(name)]; }
   [[nodiscard]] bool repeated(Header name) const { return repeated_[index(name)]; }
   void set(Header name, std::string_view value);
-  // Keeps the header if its name is a Header, in any case. Returns false for any other name.
+  // Keeps the header if its name, ignoring case, is that of a Header. Returns false for any other name.
   bool add_header(std::string_view name, std::string_view value);
   void clear();
   void release_body();  // frees the body's memory if it is more than a connection keeps

@@ -131,7 +131,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   Request& request_;
   std::string_view parsed_;  // the input of the current call to put()
   std::size_t header_bytes_ = 0;
-  std::size_t body_left_ = 0;  // of a plain request
+  std::size_t body_left_ = 0;  // body bytes of a plain request that have not arrived
   bool begun_ = false, plain_ = false;
   bool in_body_ = false, framed_ = false;
 };

@@ -80,7 +80,8 @@ const char* mayfly_version(void);
 // MAYFLY_NO_MEMORY; MAYFLY_FORKED.
 //
 // A process can open any number of stores. Each has its own threads and memory. Data in memory is lost when
-// its handle is closed. When the process exits, open handles are closed. The library cannot be unloaded.
+// the store's handle is closed. When the process exits, open handles are closed. The library cannot be
+// unloaded.
 //
 // A process that was forked after its parent's first mayfly_open has none of the parent's threads, so it
 // cannot use the parent's handles or open its own: all functions except mayfly_version and mayfly_free return
@@ -129,9 +130,8 @@ int mayfly_advance(mayfly_handle* handle, const char* account, const char* regio
 //
 // `options` has the format of mayfly_open's, with these options of `mayfly serve`: host, port, threads,
 // no-control, mcp-read-only, allowed-host, cors-origin, require-signature, keys, tls-cert, tls-key,
-// connections-max, request-seconds-max, request-bytes-max, unread-bytes-max and waiting-max. The default of
-// `port` is any free port, and that of `host` is 127.0.0.1 and ::1. Before you use another host, read
-// SECURITY.md.
+// connections-max, request-seconds-max, request-bytes-max, unread-bytes-max and waiting-max. By default, the
+// endpoint listens on any free port of 127.0.0.1 and ::1. Before you use another host, read SECURITY.md.
 //
 // Returns MAYFLY_DONE when the endpoint accepts requests. The answer is
 // {"url":"http://127.0.0.1:41234","port":41234}. Otherwise returns MAYFLY_INVALID for invalid options or keys
