@@ -16,13 +16,13 @@
 // Rejected: restoring a snapshot and verifying storage after each input. Both decode every description and
 // encode it again for comparison, so only a sixth of the time went to requests.
 //
-// A long run (long_run.h) therefore verifies storage after one input of 32, chosen by the input's bytes. A
+// A long run (long_run.h) therefore verifies storage after one input in 32, chosen by the input's bytes. A
 // failure of that input can be reproduced with the input alone. Damage by an input that is not verified is
-// found when a mutation of that input is verified. An input that is verified also starts with a snapshot,
-// and the restore of that snapshot is verified too. Runs that are not long verify storage after each input.
-// After 256 worlds the database is checked for leftovers and replaced. An input can leave something outside
-// its account that makes a later input fail. The long run therefore records all inputs since the database
-// was created.
+// found when a mutation of that input is verified. An input that is verified also starts with a snapshot, and
+// the restore of that snapshot is verified too. Runs that are not long verify storage after each input. After
+// 256 worlds the database is checked for leftovers and replaced. An input can leave something outside its
+// account that makes a later input fail. The long run therefore records all inputs since the database was
+// created.
 #pragma once
 
 #include <chrono>

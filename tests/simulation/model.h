@@ -78,7 +78,7 @@ struct ModelTable {
   bool expires = false;  // TTL is on, by the attribute "ttl"
   engine::ExpiryMode mode;
   std::map<std::string, std::shared_ptr<const Json>> items;  // by key
-  std::vector<ModelRecord> records;                          // of the enabled stream
+  std::vector<ModelRecord> records;                          // records of the enabled stream
 
   std::uint64_t number = 0;            // unique, also among tables with the same name
   engine::TableId id = 0;              // in storage; 0: not known
@@ -163,7 +163,7 @@ struct Request {
   std::string text;
   std::vector<ItemIntent> intents;
   bool together = true;                     // all intents apply or none; if false, each is independent
-  std::function<void(ModelState&)> change;  // a change of tables or backups
+  std::function<void(ModelState&)> change;  // a change to tables or backups
   std::shared_ptr<ModelBackup> backup;      // the backup to take; its table is set when it is taken
   std::string backup_of;                    // the backup's table
   std::string changes_at;  // the place at which `change` applies; empty: the first place of any kind
@@ -216,19 +216,19 @@ class Model {
   [[nodiscard]] bool is_going(const std::string& table) const;
   // Whether a commit has been written but not reported yet.
   [[nodiscard]] bool half_told() const { return writer_.has_value(); }
-  // Adds that commit's changes of the table up to the instant, because other requests may already see them.
+  // Adds that commit's changes to the table up to the instant, because other requests may already see them.
   void add_half_told(Candidates& shown, const std::string& table, engine::Instant latest) const;
 
   // --- events
-  // `write` is the write in storage that a change of a global table's item comes from.
+  // `write` is the write in storage that a change to a global table's item comes from.
   void told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write);
   // Called when the engine reports that no write is in flight. Checks that all writes have arrived and that
   // both regions agree.
   void settled();
   void reached(std::string_view place, int thread);
-  // Whether no other request has added or deleted a backup since this request began or is about to do
-  // so. A snapshot has the backups that existed when it was written, which is a little before the model
-  // is notified.
+  // Whether no other request has added or deleted a backup since this request began, and no other request is
+  // about to do so. A snapshot has the backups that existed when it was written, which is a little before the
+  // model is notified.
   [[nodiscard]] bool backups_stood_still(const Request& request) const;
   // Sets the table's unknown times to `now`, which is an upper bound.
   void happened_by(const std::string& table, engine::Instant now);
@@ -296,7 +296,7 @@ class Model {
                                       const std::string& table, std::size_t first) const;
   // --- model_replicas.cc
   static bool wins(const ModelTable& table, const ModelDeparture& departure);
-  // Updates the writes in flight after a change of a global table's item.
+  // Updates the writes in flight after a change to a global table's item.
   void replicate(ModelState& state, const std::string& name, const std::string& key, Whose whose,
                  const std::shared_ptr<const Json>& item);
   static bool is_arriving(const ModelTable& table, const std::string& key, const Json* item);
@@ -315,7 +315,7 @@ class Model {
   [[nodiscard]] const ModelTable* as_it_was(std::size_t state, const ModelTable& found) const;
   void note(const std::string& table, const ModelRecord& record);
   static std::string differences_of(const ModelState& before, const ModelState& found);
-  // Whether the request intends this change of the item. `change` is nullptr if the item did not change.
+  // Whether the request intends this change to the item. `change` is nullptr if the item did not change.
   bool explains(const Request& request, const ItemIntent& intent, const Told* change,
                 engine::Instant at) const;
   static const Told* change_of(const ItemIntent& intent, const std::vector<Told>& commit);

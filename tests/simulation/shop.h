@@ -12,7 +12,7 @@
 
 namespace mayfly::testing {
 
-// The first two always exist, the third sometimes, and the others are restored tables.
+// The first two always exist, the third exists sometimes, and the others are restored tables.
 inline constexpr std::array<std::string_view, 5> table_names = {"carts", "visits", "extra", "old-carts",
                                                                 "old-visits"};
 

@@ -27,7 +27,7 @@ namespace mayfly::testing {
 
 struct SimulationOptions {
   int clients = 3;
-  int requests = 60;           // of each client
+  int requests = 60;           // requests per client
   std::string directory;       // empty: in memory, without crashes
   std::uint64_t crash_at = 0;  // the only crash is at this file change of the first life; 0: the seed decides
 };

@@ -1,7 +1,7 @@
-// Synchronous calls of a bucket.
+// Makes synchronous calls to a bucket.
 //
 //   const BucketCalls calls{bucket};
-//   calls.put("a/b.json", "{}");                    // empty if it succeeds
+//   calls.put("a/b.json", "{}");                    // empty if the upload succeeds
 //   calls.get("a/b.json") == "{}"
 #pragma once
 
@@ -46,7 +46,7 @@ struct BucketCalls {
     return wait<Object>([&](auto done) { bucket.head(key, {}, done); });
   }
 
-  // Returns the error code, or empty if it succeeded.
+  // Returns the error code, or an empty string if the upload succeeded.
   std::string put(std::string_view key, std::string_view bytes) const {
     const auto stored = store(key, bytes);
     return stored ? "" : stored.error().code;

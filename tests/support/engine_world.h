@@ -42,8 +42,8 @@ Stream stream_of(StreamView view);
 
 std::string key_of(const Table& table, const Item& item);
 
-// Returns the first error that a verification of the whole database finds, or empty. If `dropped` is given,
-// the data that a snapshot keeps of that dropped table is also verified.
+// Returns the first error that a verification of the whole database finds, or an empty string. If `dropped`
+// is given, the data that a snapshot keeps of that dropped table is also verified.
 std::string inconsistency(Database& database, const LiveTable* dropped = nullptr);
 
 // A directory that is deleted with the object.

@@ -14,7 +14,7 @@ namespace mayfly::testing {
 
 using Variables = std::map<std::string, nlohmann::json>;
 
-// Describes the first difference, or returns empty if they match.
+// Describes the first difference, or returns an empty string if there is none.
 std::string difference(const nlohmann::json& expected, const nlohmann::json& actual, Variables& variables);
 
 // Replaces values "$name" with the stored values.

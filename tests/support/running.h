@@ -1,5 +1,5 @@
-// An in-memory emulator with a server on a free port. Sends requests, control calls and operations to it as
-// one account.
+// An in-memory emulator with a server on a free port. Sends requests, control calls and operations to the
+// server as one account.
 //
 //   Running server;
 //   server.ask(http_request("GET", "/")).status == 200

@@ -23,8 +23,8 @@
 
 namespace mayfly::testing {
 
-// Follows a stream like a client: it calls DescribeStream, follows a shard's iterators to its end, then finds
-// the shard's children (ShardFilter). Another consumer can continue from its position.
+// Follows a stream like a client: calls DescribeStream, follows a shard's iterators to the shard's end, and
+// then finds the shard's children (ShardFilter). Another consumer can continue from its position.
 class StreamConsumer {
  public:
   struct Record {
@@ -58,8 +58,8 @@ class StreamConsumer {
 struct StreamRun {
   std::string directory;
   int writers = 8;
-  int writes = 2500;  // by each writer
-  int items = 37;     // of each writer, written in rotation
+  int writes = 2500;  // writes per writer
+  int items = 37;     // items per writer, written in rotation
   std::uint32_t first_shards = 2;
   int reshards = 30;        // splits and roll-overs, spread over the writes
   std::int64_t kill_after;  // number of acknowledged writes
