@@ -2,9 +2,9 @@
 //
 // A version is its item's state between the commit of the previous version and its own commit. It is needed
 // if a point, or an instant that can be restored, lies between these two commits. To find versions that are
-// not needed, the trimmer walks all versions of a table when one of the table's points is dropped, when its
-// recovery ends, and each time a 24th of its recovery period has passed. So at most 1/24 of the stored
-// versions are unneeded, and each version is examined about 24 times during its life.
+// not needed, the trimmer walks all versions of a table when one of the table's points is dropped, when the
+// table's recovery ends, and each time a 24th of the recovery period has passed. So at most 1/24 of the
+// stored versions are unneeded, and each version is examined about 24 times during its life.
 //
 // When all versions together exceed the limit (history_size.h), the trimmer adds up their sizes by age and
 // gives up the oldest instants of all tables until one eighth of the limit is free. Versions that points need

@@ -53,8 +53,8 @@ class TimeTravel {
  public:
   static constexpr std::int64_t stops_spare = 10'000;
 
-  // Called with an account after its clock was moved or its pace was changed. A listener must not hold locks
-  // for more than a few instructions.
+  // Called with an account after its clock was moved or the clock's pace was changed. A listener must not
+  // hold locks for more than a few instructions.
   using Listener = std::function<void(std::string_view account)>;
 
   // The parts that this class uses. Requires: all of them outlive this object.

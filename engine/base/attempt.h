@@ -1,6 +1,6 @@
-// attempt() runs a unit of work and handles the two exceptions that work may throw. The rules below apply
-// to every thread. They say which exceptions are thrown, where those are caught, and what happens to all
-// other exceptions.
+// attempt() runs a unit of work and handles the two exceptions that work may throw. The rules below apply to
+// every thread. They say which exceptions are thrown, where these exceptions are caught, and what happens to
+// all other exceptions.
 //
 // Any unit of work can fail for two reasons that are not bugs: storage fails (StorageFault), or memory runs
 // out (std::bad_alloc). Code that runs such units one after another (requests, steps of tasks, batches of

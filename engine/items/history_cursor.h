@@ -5,10 +5,10 @@
 //   while (then.next()) use(then.key(), then.item());
 //   if (then.gone()) …                       // the point was dropped before the cursor was constructed
 //
-// A cursor reads a snapshot of storage that it takes when it is constructed. Later changes do not affect it,
-// even if the point or the table is dropped. Like Cursor, it skips items that had already fired. For a point,
-// the TTL settings are those in the point's description; for an instant, they are the table's present
-// settings if TTL was already enabled at that instant.
+// A cursor takes a snapshot of storage when it is constructed, and reads that snapshot. Later changes do not
+// affect it, even if the point or the table is dropped. Like Cursor, it skips items that had already fired.
+// For a point, the TTL settings are those in the point's description; for an instant, they are the table's
+// present settings if TTL was already enabled at that instant.
 //
 // Not thread-safe. Must be destroyed before the database.
 #pragma once
@@ -29,8 +29,8 @@ class LiveTable;
 class HistoryCursor {
  public:
   HistoryCursor(const ItemReader& reader, const Point& point);
-  // Requires: `at` is not later than the account's now. If `at` is too early to be restored, the cursor is
-  // gone().
+  // Requires: `at` is not later than the account's current time. If `at` is too early to be restored, the
+  // cursor is gone().
   HistoryCursor(const ItemReader& reader, const LiveTable& table, Instant at);
   ~HistoryCursor();
   HistoryCursor(HistoryCursor&&) noexcept;
@@ -50,7 +50,7 @@ class HistoryCursor {
   std::unique_ptr<State> state_;
 };
 
-// Reads the keys of a table that were written after the end of instant `from` and up to the end of instant
+// Reads those keys of a table that were written after the end of instant `from` and up to the end of instant
 // `to`, in key order. For each key, returns its item at `from`, its item at `to`, and the time of its last
 // write between these instants.
 //
@@ -62,7 +62,7 @@ class HistoryCursor {
 //   while (changes.next()) use(changes.key(), changes.old_image(), changes.new_image(), changes.written());
 class HistoryChanges {
  public:
-  // Requires: from <= to, and `to` is not later than the account's now.
+  // Requires: from <= to, and `to` is not later than the account's current time.
   HistoryChanges(const ItemReader& reader, const LiveTable& table, Instant from, Instant to);
   ~HistoryChanges();
   HistoryChanges(HistoryChanges&&) noexcept;

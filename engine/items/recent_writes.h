@@ -102,8 +102,8 @@ class RecentWrites {
   // Requires: `feed` outlives this object.
   explicit RecentWrites(ChangeFeed& feed) : feed_(feed) {}
 
-  // Sets the tables of the account that are followed from now on, replacing the earlier setting. If `reaches`
-  // is empty, no table is followed. All earlier writes become visible.
+  // Sets which tables of the account are followed from now on, replacing the earlier setting. If `reaches` is
+  // empty, no table is followed. All earlier writes become visible.
   void follow(const std::string& account, std::vector<Reach> reaches);
   // Makes all earlier writes visible.
   void forget(TableId table);

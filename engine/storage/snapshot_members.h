@@ -28,8 +28,8 @@ class SnapshotMembers {
  public:
   class Builder;
 
-  // Calls visit(name, value) for each member of the kind. The name is the part of the member's key in a
-  // directory that follows the kind and the snapshot's id.
+  // Calls visit(name, value) for each member of the kind. In a directory, the name is the part of the
+  // member's key that follows the kind and the snapshot's id.
   using Visit = std::function<void(std::string_view name, std::string_view value)>;
   void each(char kind, const Visit& visit) const;
 

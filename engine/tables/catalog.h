@@ -95,7 +95,8 @@ class LiveTable {
   [[nodiscard]] bool in_snapshot() const { return kept_.load(); }
   // The number and the bytes of items in the table (index 0) or of entries in one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
-  // The number and the bytes of old versions of items. A table that never had any has no counter of them.
+  // The number and the bytes of old versions of items. A table that never had old versions has no counter for
+  // them.
   [[nodiscard]] VersionCount version_count() const;
   // The number of items that have a TTL but never expire, by reason.
   [[nodiscard]] NeverCounts never_expiring_items() const;
@@ -164,8 +165,8 @@ class Catalog {
   //
   // The resulting tables are replicas of each other, except those whose `replicas` it clears. Each of those
   // becomes an independent table and keeps all its items. A new table gets its own UUID and, unless the
-  // tables have strong consistency, is filled with a copy of the others' items. Data of a dropped table that
-  // points or snapshots need stays in place.
+  // tables have strong consistency, is filled with a copy of the others' items. The part of a dropped table's
+  // data that points or snapshots need stays in place.
   using ChangeTogether = std::function<bool(std::vector<Table>& tables)>;
   struct Together {
     std::vector<std::shared_ptr<LiveTable>> tables;    // the resulting tables, sorted by id

@@ -77,8 +77,8 @@ class ChangeLog {
   // seeks for each shard with records.
   [[nodiscard]] std::vector<ShardNumber> shards_with_records(StreamId stream, Sequence from) const;
 
-  // Returns the first sequence number of the shard that is not trimmed; for a forgotten shard, the next
-  // number that will be assigned.
+  // Returns the shard's first sequence number that is not trimmed; for a forgotten shard, the next number
+  // that will be assigned.
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
 
   // Erases an account's records that were created before `instant`, and its shards and streams that were

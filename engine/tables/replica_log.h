@@ -6,7 +6,7 @@
 // order of writes in all regions of an account, and no two versions are equal. (Timestamps would not work on
 // a frozen clock, because all timestamps would be equal.) The version of a deletion is kept in a tombstone
 // until no older write is in flight. The removal of an expired item gets a version just above that of the
-// write that it removes, so it never overrides a later write.
+// item, so the removal never overrides a later write.
 //
 //   'W' table:u32 key                          version:u64le origin:u32le tombstone:u64le
 //                                              origin: the table that the item was first written to;
@@ -15,7 +15,8 @@
 //   'F' from:u32 to:u32 sequence:u64           at:i64le version:u64le origin:u32le key_bytes:u32le key item
 //                                              a write in flight; no item: a deletion
 //
-// An item that was written before its table had replicas has no version, which counts as the lowest.
+// An item that was written before its table had replicas has no version. A missing version counts as the
+// lowest.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,7 @@ std::string departure_key(TableId from, TableId to, Sequence sequence);
 std::string encode_departure(const Departure& departure);
 std::optional<Departure> decode_departure(std::string_view bytes);  // nullopt: the bytes are malformed
 
-// A write to an item of a global table, whose sequence number the committer assigns.
+// A write to an item of a global table. The committer assigns the write's sequence number.
 struct ReplicaWrite {
   TableId table = 0;
   std::string key;

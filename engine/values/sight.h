@@ -1,5 +1,5 @@
-// Selects the state of a table that a read sees: the latest state, or a state that lags
-// behind (recent_writes.h).
+// Selects which state of a table a read sees: the latest state, or a state that lags behind
+// (recent_writes.h).
 //
 //   reader.get(*live, key, Sight{.lag = Lag{.writes = 2}});   // without the last two commits
 //   reader.get(*live, key, Sight{});                          // the latest state; later reads see it too
