@@ -20,7 +20,7 @@ using OperationNumber = std::size_t;
 // Returns the operation that a target such as "DynamoDB_20120810.PutItem" names, or nullopt if there is no
 // such operation. Callers look up a request's target once and pass on the number.
 std::optional<OperationNumber> operation_number(std::string_view target);
-// Returns the operation with this name, such as "PutItem", whatever its service is, or nullopt.
+// Returns the operation with this name, such as "PutItem", in any service; nullopt if there is none.
 std::optional<OperationNumber> operation_named(std::string_view name);
 
 // Returns all operations, in the order of the table in dispatch.cc.

@@ -89,7 +89,7 @@ class Emulator {
   Answer execute(const engine::Scope& scope, std::optional<OperationNumber> operation, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
-  // Returns how long a request of this operation usually takes. A particular request can take longer; if the
+  // Returns how long a request for this operation usually takes. A particular request can take longer; if the
   // caller of `execute` has a Hurry (engine/base/hurry.h), the request is then abandoned.
   [[nodiscard]] Expectation expectation(OperationNumber operation) const;
 

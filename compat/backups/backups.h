@@ -77,7 +77,7 @@ class Backups {
   struct Window {
     engine::Instant earliest, latest;
     // The first restorable instant. It can be later than `earliest`, which is rounded down to a whole second.
-    // `within` maps an instant of the window to the instant to read at.
+    // `within` maps an instant of the window to the instant whose state is read.
     engine::Instant first;
     [[nodiscard]] engine::Instant within(engine::Instant at) const { return at < first ? first : at; }
     [[nodiscard]] bool has(engine::Instant at) const { return earliest <= at && at <= latest; }

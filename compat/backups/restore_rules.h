@@ -22,7 +22,7 @@ namespace mayfly::compat::backups {
 // Rejects index keys that are invalid for any table, and throughput that is out of bounds.
 Result<void> check_overrides(const json::Value& request);
 
-// Rejects a restore from another region whose request does not specify the encryption: "Invalid Request:
+// Rejects a restore from another region if the request does not specify the encryption: "Invalid Request:
 // sseSpecificationOverride must be provided for cross-region restores".
 Result<void> check_region(const Context& context, const json::Value& request, std::string_view source_region);
 

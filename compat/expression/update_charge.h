@@ -9,8 +9,8 @@
 //   REMOVE    1 + target                           | +: 34, -: 37, list_append: 37, if_not_exists: 39,
 //   DELETE    1 + target                           |   and its operands
 //   target := the first name, then ( 4 + element )*
-// An element is charged the bytes of its name or the decimal digits of its list position: REMOVE l[1] is
-// charged 7 bytes, REMOVE l[10] 8 bytes.
+// The charge for an element is the number of bytes in its name or of decimal digits in its list position:
+// REMOVE l[1] is charged 7 bytes, REMOVE l[10] 8 bytes.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace mayfly::compat::expression {
 
-// Stops adding once the charge exceeds the maximum item size, because an expression can use a value that is
-// as large as the request hundreds of times.
+// Stops adding once the charge exceeds the maximum item size, because an expression can use the same value
+// hundreds of times, and the value can be as large as the request.
 std::size_t charge_of(const Update& update);
 
 }  // namespace mayfly::compat::expression

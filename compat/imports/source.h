@@ -1,5 +1,5 @@
-// Reads the records of all objects in a bucket whose keys begin with a prefix, one after another, for imports
-// and bulk puts.
+// Reads the records of all those objects in a bucket that have a given key prefix, one object after another,
+// for imports and bulk puts.
 //
 //   Source source(buckets.find("b"), {.bucket = "b", .prefix = "2024/", .files = {.format = Format::csv}});
 //   while (source.list(run) …)                       // first list all objects

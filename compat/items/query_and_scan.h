@@ -22,7 +22,7 @@ Result<void> check_all_attributes(const ReadTarget& target, const json::Value& r
 Result<void> apply_index_projection(const json::Value& request, PageRequest& page);
 Result<void> apply_index_projection(bool all_attributes, PageRequest& page);
 // Rejects a filter on attributes that the index does not project. Only reads with a key condition make this
-// check; a Scan's filter treats these attributes as missing. `for_each_path` visits the paths of the filter
+// check; a Scan's filter treats these attributes as missing. `for_each_path` visits those paths of the filter
 // that are checked. Requires: apply_index_projection has been called.
 using PathsOf = void(const expression::Condition&, const expression::PathVisitor&);
 Result<void> check_filter_is_projected(const PageRequest& page, PathsOf& for_each_path);

@@ -1,4 +1,4 @@
-// Chooses the state of a table that a request's reads see: the latest one, or an earlier one if a stale_reads
+// Chooses which state of a table a request's reads see: the latest one, or an earlier one if a stale_reads
 // rule of the account makes the read lag behind (engine/values/sight.h).
 //
 //   page.sight = sight_of(context, *target.table, target.index, page.consistent);

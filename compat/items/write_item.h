@@ -54,7 +54,7 @@ Result<void> check_room(const ItemWrite& write, const Context& context);
 // known to reject such requests, and no request that does useful work comes near the limit.
 Result<void> count_steps(const ItemWrite& write, const engine::StoredItem* old_item, std::uint64_t& steps);
 
-// Checks the rules for an update that do not depend on the item: it changes no key attribute, and the key
+// Checks those rules for an update that do not depend on the item: it changes no key attribute, and the key
 // attributes of indexes get the right types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
 

@@ -1,5 +1,5 @@
-// A call to a bucket that a job's Work has in flight: the outcome wakes the job, and the job's next step
-// takes it.
+// A bucket call that a job's Work has in flight: the outcome wakes the job, and the job's next step takes the
+// outcome.
 //
 //   listing_.start(run, [&](auto done) { bucket_->list(prefix, token, run.stop, done); });
 //   …

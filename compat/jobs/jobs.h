@@ -15,8 +15,8 @@
 // restarted halfway. Each of these jobs is reported in a sentence. Rejected: continuing them. The bucket's
 // contents can have changed since they were read, and AWS's own jobs also start over when they fail.
 //
-// Jobs are remembered for 90 days of the account's clock, as on AWS, but at most the latest `remembered_max`
-// of an account. Thread-safe.
+// Jobs are remembered for 90 days of the account's clock, as on AWS, but only the latest `remembered_max`
+// jobs of each account are remembered. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -120,7 +120,7 @@ class Jobs {
   // Runs one step of a job. Returns the pause before the next step; nullopt: the next step waits for a
   // wake-up.
   std::optional<std::chrono::milliseconds> step(Runner& runner);
-  void end(Runner& runner) REQUIRES(mutex_);  // removes the job from the running ones, so that others can run
+  void end(Runner& runner) REQUIRES(mutex_);  // removes the job from the running jobs, so that others can run
 
   engine::Database& database_;
   const std::function<void(std::string_view)> report_;

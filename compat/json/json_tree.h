@@ -11,7 +11,7 @@
 // (1e400), and json.h rejects numbers with an exponent beyond 32 bits (1e-9999999999). Members keep the order
 // in which they were written; among members with the same name, the last one counts.
 //
-// No function here throws. A tree's own functions throw when a member is absent or of another type, so code
+// No function here throws. A tree's own functions throw when a member is absent or has another type, so code
 // that handles a client's tree uses the functions below or checks `is_…` first.
 #pragma once
 

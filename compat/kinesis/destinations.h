@@ -3,9 +3,9 @@
 // Each change to a table with an active destination becomes one record. PutRecords sends the records to the
 // endpoint in commit order, each at least once: a record that Kinesis rejects is sent again after 0.1 s, 0.2
 // s, … up to 10 s of the scheduler's time. Waiting changes are kept in memory, at most `waiting_max` changes
-// and the options' `waiting_bytes_max` bytes. Beyond that the oldest are dropped and counted by dropped().
-// Waiting changes are lost when Mayfly exits. Waiting occupies no thread: one task sends one request after
-// another.
+// and the options' `waiting_bytes_max` bytes. Beyond these limits, the oldest changes are dropped, and
+// dropped() counts them. Waiting changes are lost when Mayfly exits. Waiting occupies no thread: one task
+// sends one request after another.
 //
 // Destinations are stored as part of their account's state (engine/storage/documents.h): restoring a snapshot
 // brings back its destinations, and a reset removes all destinations. In both cases, changes that are already

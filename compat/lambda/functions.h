@@ -4,8 +4,8 @@
 //   if (auto function = functions.find("000000000000", "reminder")) post_to(function->url);
 //
 // Functions that are given when Mayfly starts belong to all accounts. A function that an account registers
-// belongs to that account, overrides a function of all accounts that has the same name, and survives a
-// restart. Destinations that are ARNs are looked up here too: the name is the last part of the ARN.
+// belongs to that account, overrides a function with the same name that belongs to all accounts, and survives
+// a restart. Destinations that are ARNs are looked up here too: the name is the last part of the ARN.
 // Thread-safe.
 #pragma once
 

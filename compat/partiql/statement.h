@@ -50,7 +50,7 @@ struct Delete {
   Returning returning = Returning::nothing;
 };
 
-// A condition on an item that a transaction checks but does not write.
+// A condition that a transaction checks on an item without writing the item.
 struct Exists {
   Select select;
 };

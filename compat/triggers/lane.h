@@ -87,7 +87,7 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   [[nodiscard]] bool stuck() const { return stuck_; }
   // Returns the failed batch that will be retried, or nullopt.
   [[nodiscard]] std::optional<Retrying> retrying() const;
-  // Whether only a change of the function can end the lane's retries. This is true if the retries are
+  // Whether only a change to the function can end the lane's retries. This is true if the retries are
   // unlimited, the batch has failed at least `failures_max` times, and its last failed call was made after
   // the flush with this number began.
   [[nodiscard]] bool failing(std::uint64_t flush) const;

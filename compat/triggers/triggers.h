@@ -148,7 +148,7 @@ class Triggers {
   static void close_gate(Entry& entry);             // earlier pollers can store nothing afterwards
   void erase(const Entry& entry) REQUIRES(mutex_);  // erases the entry's stored state
   // carry_over() restores the positions of a mapping that a snapshot does not contain. forget_strangers()
-  // erases a snapshot's positions of mappings that no longer exist.
+  // erases those of a snapshot's positions whose mappings no longer exist.
   void carry_over(const EventSourceMapping& mapping, const StoredProgress& progress) REQUIRES(mutex_);
   void forget_strangers(std::string_view account) REQUIRES(mutex_);
   Result<void> check_destination(const EventSourceMapping& mapping) const;

@@ -12,10 +12,10 @@
 //   enveloped    Value at 'Limit' failed to satisfy …      1 validation error detected: Input collection
 //                                                          ["a", …
 //
-// Each request has a frame. The new front end hands a request that it cannot read over to the old one, which
-// uses its own wording throughout and reports every error that it finds. This happens when a request lacks a
-// required member (shape.h) or nests too deeply (newer_depth_max). Such a request has the frame
-// `handed_over`, regardless of its operation.
+// Each request has a frame. If the new front end cannot read a request, it hands the request over to the old
+// one, which uses its own wording throughout and reports every error that it finds. This happens when a
+// request lacks a required member (shape.h) or nests too deeply (newer_depth_max). Such a request has the
+// frame `handed_over`, regardless of its operation.
 //
 // Source of these rules: responses recorded on AWS from August to October 2026; docs/differences.md compares
 // them with older responses. In all frames, errors about a missing member, a pattern or an enum have the old

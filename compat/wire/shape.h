@@ -46,7 +46,7 @@ struct Shape;
 // - `required_alone`: an error unless one of the structure's optional members is present.
 //
 // `unsupported`: AWS has the member and Mayfly does not. A request with this member is rejected with an error
-// that names it, after the rest of the request has been checked.
+// that names the member, after the rest of the request has been checked.
 enum class Presence : std::uint8_t { optional, required, required_first, required_alone, unsupported };
 inline constexpr Presence required = Presence::required;
 inline constexpr Presence required_first = Presence::required_first;
