@@ -1,5 +1,5 @@
-// Translates DynamoDB Local's command line to Mayfly's, so that users can replace its image or jar with
-// Mayfly and change nothing else:
+// Translates DynamoDB Local's command line to Mayfly's, so that users can replace the image or jar of
+// DynamoDB Local with Mayfly and change nothing else:
 //
 //   java -jar DynamoDBLocal.jar -sharedDb -port 9000 -dbPath data
 //   mayfly serve --shared-regions --port 9000 --data data/mayfly

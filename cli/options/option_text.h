@@ -38,7 +38,7 @@ std::string must_be(std::string_view what, std::string_view given);  // "must be
 // option that its command does not have. Empty if there is no such word.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words);
 
-// Returns `words` with an option for each variable that is set and whose option `words` does not have:
+// Returns `words` and, for each variable that is set, its option, unless `words` already has that option:
 // MAYFLY_PORT=1 becomes --port=1. CLI11 reads variables too, but since version 2.3 it ignores values that a
 // check rejects.
 std::vector<std::string> with_environment(const CLI::App& app, std::vector<std::string> words);

@@ -47,7 +47,7 @@ struct ProcessOptions {
   std::string state_table;
   std::string me;
   std::chrono::milliseconds lease{3000};
-  std::int64_t look_back_seconds = 24 * 3600;  // how far back a shard that was never swept begins
+  std::int64_t look_back_seconds = 24 * 3600;  // how far back the first sweep of a shard begins
   double write_units_max = 0;
   bool once = false;         // stop as soon as no item is due
   bool polls_clock = false;  // read the clock ten times per second, because it may jump

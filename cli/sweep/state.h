@@ -6,9 +6,9 @@
 //   carts/sweep       sweeper#…      beat: a counter that increases while the sweeper lives
 //   carts/sweep       backfill#0/4   the progress of a parallel scan
 //
-// Each change to a row has a condition on the row's contents as they were read, so that only one of two
-// competing sweepers succeeds. Everything that a shard's owner writes is conditional on the shard's
-// generation, which increases whenever a sweeper takes the shard.
+// A row is changed only if it still has the contents that were read, so that only one of two competing
+// sweepers succeeds. Everything that a shard's owner writes is conditional on the shard's generation, which
+// increases whenever a sweeper takes the shard.
 #pragma once
 
 #include <cstdint>

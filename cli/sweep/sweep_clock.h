@@ -26,12 +26,12 @@ class SweepClock {
   virtual Expected<engine::Instant, std::string> now() = 0;
 };
 
-// Bounds the difference between two clocks. The input is when a request was sent, when the answer arrived,
-// and the second that the answer names.
+// Bounds the difference between two clocks. The inputs are the times at which a request was sent and its
+// answer arrived, and the second that the answer names.
 //
 // Each answer narrows the bounds: at some time between sending and arrival, the endpoint's clock was within
 // that second, or at most a quarter of a second past it, because servers cache the header briefly. Answers
-// older than two minutes are forgotten, because clocks drift and are set.
+// older than two minutes are forgotten, because clocks drift and can be set.
 class ClockSkew {
  public:
   static constexpr engine::Instant remembered_ms = 60'000, header_age_ms_max = 250;

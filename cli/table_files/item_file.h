@@ -1,4 +1,4 @@
-// Reads files of items that other programs write, in one of these layouts:
+// Reads item files that other programs write, in one of these layouts:
 //
 //   {"Items":[{"id":{"S":"1"}}],"Count":1,…}                      `aws dynamodb scan` and query
 //   {"carts":[{"PutRequest":{"Item":{"id":{"S":"1"}}}}]}          `aws dynamodb batch-write-item`

@@ -30,8 +30,8 @@ class Lines;  // in table_file.cc
 
 class TableFileSource final : public Source {
  public:
-  // The path "-" means standard input. Unless the transfer is resumed, this reads the first page, so that a
-  // file of another kind is rejected before anything is changed.
+  // The path "-" means standard input. Unless the transfer is resumed, this function reads the first page, so
+  // that a file of another kind is rejected before anything is changed.
   static Expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
                                                              const Selection& selection, bool is_resumed);
   explicit TableFileSource(std::string path);

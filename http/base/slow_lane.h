@@ -97,7 +97,7 @@ class SlowLane {
   };
   static constexpr std::size_t held_for_each_free = 3;
 
-  // `places`: slots of each kind that has slots. `metrics` outlives the lane.
+  // `places`: the number of slots for each kind that has slots. `metrics` outlives the lane.
   SlowLane(std::size_t places, compat::ServerMetrics& metrics, LineThreads lines = {})
       : places_(places),
         metrics_(metrics),

@@ -22,8 +22,8 @@ Expected<std::shared_ptr<TlsContext>, std::string> tls_of_server(const std::stri
 // SSL_CERT_DIR override the system's issuers.
 Expected<std::shared_ptr<TlsContext>, std::string> tls_of_client(const std::string& ca_file);
 
-// Returns a sentence for the log that says why a handshake with a client failed. Returns an empty string if
-// the client disconnected.
+// Returns a log sentence that says why a handshake with a client failed. Returns an empty string if the
+// client disconnected.
 std::string handshake_failure(const boost::system::error_code& failure);
 
 }  // namespace mayfly::http
