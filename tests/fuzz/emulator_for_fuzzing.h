@@ -17,7 +17,7 @@
 // encode it again for comparison, so only a sixth of the time went to requests.
 //
 // A long run (long_run.h) therefore verifies storage after one input in 32, chosen by the input's bytes. A
-// failure of that input can be reproduced with the input alone. Damage by an input that is not verified is
+// failure of that input can be reproduced with the input alone. Damage from an input that is not verified is
 // found when a mutation of that input is verified. An input that is verified also starts with a snapshot, and
 // the restore of that snapshot is verified too. Runs that are not long verify storage after each input. After
 // 256 worlds the database is checked for leftovers and replaced. An input can leave something outside its
@@ -47,9 +47,9 @@ class FuzzedEmulator {
 
   // Starts an input.
   void begin(std::string_view input);
-  // Executes an operation. Each "$Name" in the body is replaced with the value of that member in the latest
-  // response that had one. Fails unless the response is JSON with status 200 or 400. If storage is verified
-  // after this input, both JSON readers must be able to read it.
+  // Executes an operation. Each "$Name" in the body is replaced with the value of the member "Name" in the
+  // latest response that had this member. Fails unless the response is JSON with status 200 or 400. If
+  // storage is verified after this input, both JSON readers must be able to read it.
   compat::Answer execute(std::string_view operation, std::string_view body);
   // Executes a control call or a Lambda call. After a call that changes something, the emulator is replaced,
   // because a reset of the account might not undo everything.

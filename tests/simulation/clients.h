@@ -121,7 +121,7 @@ class Clients {
 
   void deliver(const std::string& table);
   void drop_table(const std::string& name);
-  // Makes the request create the table `target` with the schema of `source` and items out of `candidates`.
+  // Makes the request create the table `target` with the schema of `source` and with items from `candidates`.
   void makes_table(Request& request, const std::string& target, std::shared_ptr<const ModelTable> source,
                    std::function<Candidates(const ModelState&)> candidates);
   void judge_restore(const Answer& answer, const std::string& target,

@@ -301,7 +301,7 @@ class Model {
                  const std::shared_ptr<const Json>& item);
   static bool is_arriving(const ModelTable& table, const std::string& key, const Json* item);
   void carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was);
-  // Removes the writes that have arrived from the writes in flight.
+  // Removes from the writes in flight those that have arrived.
   static void forget_arrived(ModelState& found);
   // Whether the writes in flight in `found` are those of `before`, except those that have arrived and those
   // that one commit sends.

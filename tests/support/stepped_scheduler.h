@@ -18,7 +18,7 @@
 
 namespace mayfly::testing {
 
-// A host's clock that moves only when the test moves it.
+// A host clock that moves only when the test moves it.
 class SteppedClock final : public engine::Clock {
  public:
   explicit SteppedClock(engine::Instant now) : now_(now) {}

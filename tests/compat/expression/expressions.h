@@ -28,7 +28,7 @@ inline std::string text_of(const engine::Item& item) {
   return out;
 }
 
-// Defines the names #a, #b, #c, #d and #three, and values that are called by their types: :s, :n, …
+// Defines the names #a, #b, #c, #d and #three, and values that are named after their types: :s, :n, …
 inline compat::expression::Substitutions placeholders() {
   compat::expression::Substitutions out;
   out.define_name("#a", "a");
