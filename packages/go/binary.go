@@ -9,7 +9,8 @@ import (
 	"runtime"
 )
 
-// binary is the program to start. namedBy is "Options.Binary" or "MAYFLY_BINARY", or empty if the package found it.
+// binary is the program to start. namedBy is "Options.Binary" or "MAYFLY_BINARY", or empty if the package found the
+// program.
 type binary struct{ path, namedBy string }
 
 // findBinary returns the program to start. If the file that Options.Binary or MAYFLY_BINARY names does not exist, it returns
@@ -66,8 +67,8 @@ func isProgram(path string) error {
 	return nil
 }
 
-// archive returns the name of the release archive with the program for a machine, or "" if no archive supports
-// the machine.
+// archive returns the name of the release archive that contains the program for a machine, or "" if no archive supports the
+// machine.
 func archive(goos, goarch string) string {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goarch]
 	if goos != "linux" || arch == "" {

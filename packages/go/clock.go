@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Clock is the clock of a world. TTL, creation times and the age of stream records follow it. It does not affect
-// time.Now: code that writes a TTL must take the time from Now.
+// Clock is the clock of a world. TTL, creation times and the age of stream records follow it. It does not affect time.Now:
+// code that writes a TTL must take the time from Clock.Now.
 type Clock struct{ world *World }
 
 // Now returns the clock's time in UTC, to the millisecond.
@@ -41,7 +41,7 @@ func (clock *Clock) Real(ctx context.Context) error {
 	return err
 }
 
-// Rate makes the clock run from its current time, at `times` the speed of the host's clock.
+// Rate makes the clock run from its current time, `times` times as fast as the host's clock.
 func (clock *Clock) Rate(ctx context.Context, times float64) error {
 	_, err := clock.set(ctx, map[string]any{"rate": times})
 	return err
@@ -86,17 +86,17 @@ type Retrying struct {
 	Error    InvocationError
 }
 
-// GivenUp is a batch that the server gave up.
+// GivenUp is a batch that the server gave up on.
 type GivenUp struct {
 	UUID        string // UUID of the mapping
 	Function    string
 	Table       string
 	Stream      string // ARN of the table's stream
-	Condition   string // Lambda's: RetryAttemptsExhausted, RecordAgeExceeded, …
+	Condition   string // Lambda's name for the reason: RetryAttemptsExhausted, RecordAgeExceeded, …
 	Attempts    int
 	Error       InvocationError
 	Records     []GivenUpRecord
-	LeftOut     int    `json:"left_out"` // how many more records Records omits
+	LeftOut     int    `json:"left_out"` // number of records of the batch that Records omits
 	Destination string // where Lambda would send the failed batch; empty: the mapping has no destination
 }
 
@@ -134,11 +134,11 @@ func (e InvocationError) String() string {
 type AdvanceOption func(body map[string]any)
 
 // Settle makes an advance wait until every record in the world's streams has reached its functions, for at most 30 seconds
-// of real time. If a function fails that was not registered with MayFail, the advance returns a *HandlerError. It does not
-// wait for a function that keeps failing.
+// of real time. If a function that was not registered with MayFail fails, the advance returns a *HandlerError. The advance
+// does not wait for a function that keeps failing.
 func Settle() AdvanceOption { return func(body map[string]any) { body["settle"] = "triggers" } }
 
-// SettleWithin is like Settle with another time limit, at most ten minutes.
+// SettleWithin is like Settle, but with another time limit of at most ten minutes.
 func SettleWithin(longest time.Duration) AdvanceOption {
 	return func(body map[string]any) { body["settle"], body["settle_seconds"] = "triggers", longest.Seconds() }
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Control makes any call of the control API for this world: Control(ctx, "GET", "/jobs", nil, &jobs). `path` is the part
+// Control makes any call to the control API for this world: Control(ctx, "GET", "/jobs", nil, &jobs). `path` is the part
 // after /_mayfly. `body` is encoded as JSON; nil means no body. The response is decoded into `answer` unless that is nil.
 //
 // It returns an *Error if the server refuses the call, and an *EndedError if the server has ended.
@@ -70,8 +70,8 @@ func (server *Server) exchange(request *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// endNoticed is how long a failed call waits for the server's process to end: a connection can break shortly before the end
-// of its process can be observed.
+// endNoticed is how long a failed call waits for the server's process to end. A connection can break shortly before the end
+// of the server's process can be observed.
 const endNoticed = 200 * time.Millisecond
 
 // whyNot returns the error for a call that got no response. It is an *EndedError if the server has ended.
@@ -87,7 +87,8 @@ func (server *Server) whyNot(err error) error {
 	}
 }
 
-// refusal converts an error response. DynamoDB and the control API have the error's type in the body, Lambda in a header.
+// refusal converts an error response. DynamoDB and the control API send the error's type in the body. Lambda sends it in a
+// header.
 func refusal(answer *http.Response, text []byte) *Error {
 	said := struct {
 		Type    string `json:"__type"`

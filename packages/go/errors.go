@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// BinaryError says that no mayfly program was found, or that it cannot run here.
+// BinaryError says that no mayfly program was found, or that the program cannot run here.
 type BinaryError struct {
 	Path    string // empty: no path was given and no program was found
 	NamedBy string // "Options.Binary" or "MAYFLY_BINARY"; empty: the package found the program
@@ -103,7 +103,7 @@ func (e *URLError) Error() string {
 
 func (e *URLError) Unwrap() error { return e.Err }
 
-// EndedError says that the server ended before it answered a call. Calls of DynamoDB and Streams return it wrapped.
+// EndedError says that the server ended before it answered a call. Calls to DynamoDB and Streams return it wrapped.
 type EndedError struct {
 	Err error  // the error of the call
 	How string // "exit status 1", "signal: killed"
@@ -116,7 +116,7 @@ func (e *EndedError) Error() string {
 
 func (e *EndedError) Unwrap() error { return e.Err }
 
-// Error is the error that a call of the control API returned.
+// Error is the error that a call to the control API returned.
 type Error struct {
 	Type    string // "ValidationException", "NotFound", "Conflict", "TimedOut", …
 	Message string // what went wrong, in plain words
@@ -131,7 +131,7 @@ func (e *Error) Error() string {
 // WaitError says that WaitFor timed out. It wraps the *Error that the server returned.
 type WaitError struct {
 	Table    string
-	Happened []Record // other changes of the item, oldest first; at most 100
+	Happened []Record // other changes to the item, oldest first; at most 100
 	Err      *Error
 }
 

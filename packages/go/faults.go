@@ -2,7 +2,7 @@ package mayfly
 
 import "context"
 
-// Fault is a rule that makes operations fail. An empty Operation or Table matches all.
+// Fault is a rule that makes operations fail. An empty Operation or Table matches every operation or table.
 type Fault struct {
 	Kind      FaultKind `json:"fault"`
 	Operation string    `json:"operation,omitempty"` // PutItem, …
@@ -13,7 +13,7 @@ type Fault struct {
 	// For InternalServerError, ConnectionClosed and Latency: whether the operation takes effect although the client sees no
 	// success. nil: it takes effect only with Latency, before the delay.
 	Applied      *bool   `json:"applied,omitempty"`
-	Milliseconds int     `json:"milliseconds,omitempty"` // for Latency in real time, for StaleReads on the world's clock
+	Milliseconds int     `json:"milliseconds,omitempty"` // delay of Latency (real time) or lag of StaleReads (world's clock)
 	Writes       int     `json:"writes,omitempty"`       // for StaleReads: how many commits a read can lag behind
 	Items        int     `json:"items,omitempty"`        // for Unprocessed: how many items stay unprocessed; 0: all
 	Count        int     `json:"count,omitempty"`        // how many operations fail; 0: all matching ones

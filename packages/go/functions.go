@@ -17,7 +17,7 @@ import (
 
 // Function handles invocations by event source mappings and by Lambda's Invoke. It receives the payload, which is JSON, and
 // its result is encoded as JSON. An error or a panic fails the invocation. Unless the function was registered with MayFail,
-// it also fails the test: it is printed to stderr, and the next Settle, settled Advance or Close returns it as a
+// the failure also fails the test: it is printed to stderr, and the next Settle, settled Advance or Close returns it as a
 // *HandlerError.
 type Function func(ctx context.Context, payload json.RawMessage) (any, error)
 

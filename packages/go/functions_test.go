@@ -209,7 +209,7 @@ func TestSettleReturnsFailuresOfAFunctionAtAURLUnlessItMayFail(t *testing.T) {
 	}
 }
 
-// ownCarts returns a world with the table carts whose handler failures do not fail the test.
+// ownCarts returns a world whose handler failures do not fail the test. The world has the table carts.
 func ownCarts(t *testing.T) *mayfly.World {
 	t.Helper()
 	world := mayflytest.Server(t).World()

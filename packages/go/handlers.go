@@ -17,7 +17,7 @@ type HandlerFailure struct {
 	Function string
 	Err      error  // the error that the handler returned, or a *PanicError
 	MayFail  bool   // whether the function was registered with MayFail
-	payload  digest // hash of the payload, which is the same in a retry
+	payload  digest // hash of the payload; a retry has the same payload
 	reported bool
 }
 
@@ -36,13 +36,13 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }
 
-// Unwrap returns the value of the panic if that is an error.
+// Unwrap returns the value of the panic if the value is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// HandlerError says that functions failed that were not registered with MayFail, or that a trigger has records for a
+// HandlerError says that a function that was not registered with MayFail failed, or that a trigger has records for a
 // function that is not registered. errors.Is and errors.As find the errors that the test's handlers returned.
 type HandlerError struct {
 	Failures     []HandlerFailure // of the test's handlers, oldest first
@@ -79,7 +79,8 @@ func (e *HandlerError) Error() string {
 	return "mayfly: " + strings.Join(sentences, " ")
 }
 
-// ofHandlers returns one sentence for each function with a failed handler in this process, with its last failure.
+// ofHandlers returns the names of the functions whose handlers in this process failed, and one sentence about the last
+// failure of each function.
 func (e *HandlerError) ofHandlers() (sentences, functions []string) {
 	times, last := map[string]int{}, map[string]error{}
 	for _, failure := range e.Failures {
@@ -207,8 +208,8 @@ func (world *World) HandlerFailures() []HandlerFailure {
 const deliveryWait = 2 * time.Second
 
 // CheckHandlers waits until the world's functions have processed the records written so far, for at most two seconds. It
-// returns a *HandlerError if handlers of the test failed unexpectedly and no earlier call of CheckHandlers, Settle, Advance
-// or Close returned the failure.
+// returns a *HandlerError if handlers of the test failed unexpectedly and no earlier call to CheckHandlers, Settle, Advance
+// or Close returned the failures.
 func (world *World) CheckHandlers() error {
 	if world.functions.registered.Load() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*deliveryWait)

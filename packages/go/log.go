@@ -30,8 +30,8 @@ type serverLog struct {
 	pipe    *os.File   // the pipe's write end; nil: the log is not open
 }
 
-// open returns the write end of a pipe, to be the server's stderr. The log owns it. The goroutine that reads the pipe ends
-// when the server has ended and the log is closed.
+// open creates a pipe and returns its write end, which becomes the server's stderr. The log owns the write end. The
+// goroutine that reads the pipe ends when the server has ended and the log is closed.
 func (log *serverLog) open() (*os.File, error) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -128,7 +128,7 @@ func (log *serverLog) since(position int) string {
 
 var namesAccount = regexp.MustCompile(`\baccount (\d{12})\b`)
 
-// about is like since, without the lines that name only other accounts.
+// about is like since, but omits the lines that name only other accounts.
 func (log *serverLog) about(account string, position int) string {
 	var lines strings.Builder
 	for line := range strings.Lines(log.since(position)) {

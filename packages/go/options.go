@@ -14,7 +14,7 @@ type Options struct {
 	// URL is the URL of an existing server, http://127.0.0.1:8000. Start then starts no server, and Close leaves the existing
 	// one running. Empty: MAYFLY_URL, if that is set.
 	URL string
-	// Args are additional arguments of `mayfly serve`. They override --port and --accounts-max, which Start sets.
+	// Args are additional arguments for `mayfly serve`. They override --port and --accounts-max, which Start sets.
 	Args []string
 	// StartTimeout is the time limit for the start. 0: ten seconds.
 	StartTimeout time.Duration

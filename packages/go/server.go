@@ -36,8 +36,8 @@ const (
 	endWait         = 5 * time.Second
 )
 
-// Start starts a server, or uses the existing one at Options.URL or MAYFLY_URL, and returns when it answers. The server ends
-// with Close, or with this process if that ends first for any reason.
+// Start starts a server, or uses the existing one at Options.URL or MAYFLY_URL, and returns when it answers. The server
+// ends when Close is called, or when this process ends for any reason.
 //
 // Errors are *BinaryError, *StartError, *URLError or *VersionError. Each message says what to do.
 func Start(ctx context.Context, options Options) (*Server, error) {
@@ -83,7 +83,8 @@ func (server *Server) launch(ctx context.Context, program binary, options Option
 	}
 	announced := &firstLine{line: make(chan string, 1)}
 	command := exec.Command(program.path, options.arguments()...)
-	// The server gets pipes instead of this process's output, because `go test` waits until every process has closed that.
+	// The server gets pipes instead of this process's output, because `go test` waits until every process has closed that
+	// output.
 	command.Stdout, command.Stderr = announced, stderr
 	command.WaitDelay = time.Second
 	if err := command.Start(); err != nil {
@@ -128,7 +129,7 @@ func (line strangerError) Error() string {
 	return fmt.Sprintf("it is not Mayfly: its first line is %q", string(line))
 }
 
-// awaitReady waits until the server answers. The server's first line has its address.
+// awaitReady waits until the server answers. The first line that the server prints contains its address.
 func (server *Server) awaitReady(ctx context.Context, announced <-chan string) error {
 	line, err := server.awaitFirstLine(ctx, announced)
 	if err != nil {
@@ -153,8 +154,8 @@ func (server *Server) awaitReady(ctx context.Context, announced <-chan string) e
 	}
 }
 
-// awaitFirstLine returns the program's first line. If several events have happened, a canceled context takes precedence over
-// a line, and a line over the end of the process that wrote it.
+// awaitFirstLine returns the program's first line. If several events have happened, a canceled context takes precedence
+// over a line, and a line takes precedence over the end of the process that wrote it.
 func (server *Server) awaitFirstLine(ctx context.Context, announced <-chan string) (string, error) {
 	var line string
 	var written bool
@@ -162,7 +163,7 @@ func (server *Server) awaitFirstLine(ctx context.Context, announced <-chan strin
 	case line = <-announced:
 		written = true
 	case <-server.ended:
-		select { // if the process wrote a line, it has arrived, because Wait copies all output first
+		select { // a line that the process wrote has arrived, because Wait copies all output first
 		case line = <-announced:
 			written = true
 		default:
@@ -211,7 +212,7 @@ func (server *Server) exit() error {
 	return errors.New("exit status 0")
 }
 
-// innermost removes the errors that os/exec wraps around err. They name the path, which the message has already.
+// innermost removes the errors that os/exec wraps around err. They name the path, which the message already contains.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

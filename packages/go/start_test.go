@@ -328,7 +328,7 @@ func TestAStartReturnsTheContextsErrorEvenIfTheProgramHasWrittenALine(t *testing
 	announced := make(chan string, 1)
 	ended := make(chan struct{})
 	close(ended)
-	for range 100 { // each time, a line, the end of the process and a canceled context are ready
+	for range 100 { // each time, there is a line, the process has ended, and the context is canceled
 		announced <- "hello"
 		if _, err := (&Server{ended: ended}).awaitFirstLine(ctx, announced); !errors.Is(err, context.Canceled) {
 			t.Fatalf("the error is %v", err)

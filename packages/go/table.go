@@ -75,8 +75,8 @@ func Include(attributes ...string) Projection {
 	return Projection{kind: types.ProjectionTypeInclude, attributes: attributes}
 }
 
-// CreateTable creates the table, enables its TTL, and returns the table's description. Capacity is on demand. If the
-// description is invalid, it returns an error and sends no request.
+// CreateTable creates the table, enables its TTL, and returns the table's description. Capacity is on demand. If `table` is
+// invalid, CreateTable returns an error and sends no request.
 func (world *World) CreateTable(ctx context.Context, table Table) (*types.TableDescription, error) {
 	input, err := table.input()
 	if err != nil {
@@ -96,7 +96,8 @@ func (world *World) CreateTable(ctx context.Context, table Table) (*types.TableD
 	return created.TableDescription, nil
 }
 
-// plain wraps an error in a formatted message. It returns an *EndedError unchanged, because that message is complete.
+// plain wraps an error in a formatted message. It returns an *EndedError unchanged, because the message of that error is
+// complete.
 func plain(err error, format string, values ...any) error {
 	var ended *EndedError
 	if errors.As(err, &ended) {

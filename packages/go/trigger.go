@@ -16,8 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Trigger makes the table's stream call a function, starting with the stream's oldest record. It returns the mapping's UUID.
-// `settings` are further members of Lambda's CreateEventSourceMapping, or nil:
+// Trigger creates an event source mapping that calls a function with the records of the table's stream, starting with the
+// oldest record. It returns the mapping's UUID. `settings` are further members of Lambda's CreateEventSourceMapping, or
+// nil:
 //
 //	map[string]any{"BatchSize": 10, "MaximumRetryAttempts": 2}
 //

@@ -31,7 +31,7 @@ const (
 type TTLReason string
 
 const (
-	TTLMilliseconds TTLReason = "milliseconds" // a number that looks like milliseconds or smaller units: never fires
+	TTLMilliseconds TTLReason = "milliseconds" // a number that looks like milliseconds or a smaller unit: never fires
 	TTLString       TTLReason = "string"       // a string: never fires
 	TTLWrongType    TTLReason = "wrong_type"   // neither number nor string: never fires
 	TTLTooOld       TTLReason = "too_old"      // more than five years ago or negative: never fires
@@ -90,18 +90,18 @@ func (world *World) TTLSuspects(ctx context.Context) ([]TTLSuspect, error) {
 	return suspects, err
 }
 
-// Exact deletes items at the instant at which they expire. This is the mode of a new table.
+// Exact sets the mode exact, the default: items are deleted at the instant at which they expire.
 func (ttl TTL) Exact(ctx context.Context) error {
 	return ttl.set(ctx, map[string]any{"mode": TTLExact})
 }
 
-// Manual leaves expired items until Sweep deletes them.
+// Manual sets the mode manual: expired items stay until Sweep deletes them.
 func (ttl TTL) Manual(ctx context.Context) error {
 	return ttl.set(ctx, map[string]any{"mode": TTLManual})
 }
 
-// AWS deletes items late, as AWS does: each after a random delay between `least` and `most`, in whole seconds. The same seed
-// gives the same delays.
+// AWS sets the mode aws: items are deleted late, as on AWS, each after a random delay between `least` and `most`, in whole
+// seconds. The same seed gives the same delays.
 func (ttl TTL) AWS(ctx context.Context, least, most time.Duration, seed int64) error {
 	delay := []int64{int64(least / time.Second), int64(most / time.Second)}
 	return ttl.set(ctx, map[string]any{"mode": TTLAWS, "delay_seconds": delay, "seed": seed})
@@ -147,7 +147,7 @@ func (ttl TTL) Explain(ctx context.Context, key any) (Explanation, error) {
 	return explanation, err
 }
 
-// Explain is TTL(table).Explain(ctx, key).
+// Explain is equivalent to TTL(table).Explain(ctx, key).
 func (world *World) Explain(ctx context.Context, table string, key any) (Explanation, error) {
 	return world.TTL(table).Explain(ctx, key)
 }

@@ -65,7 +65,7 @@ func TestExplainSaysWhyAnItemStillExistsOrDoesNot(t *testing.T) {
 	world.Clock.Advance(2 * time.Hour)
 	equal(t, world.Explain("carts", key("1")).Reason, "expired")
 
-	// A program that takes the time from its own clock writes such an item.
+	// A program that takes the time from its own clock writes an item whose TTL has already passed.
 	putCart(t, world.DynamoDB, "2", time.Now().Add(time.Hour))
 	equal(t, world.Explain("carts", key("2")).Reason, "born_expired")
 	equal(t, world.TTL("carts").Status().BornExpired, 1)

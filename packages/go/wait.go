@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Event is a kind of change of an item.
+// Event is a kind of change to an item.
 type Event string
 
 // By says whether a user's request or the service changed an item.

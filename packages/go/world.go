@@ -14,8 +14,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// World is a separate account with its own tables, streams and clock. A new world is empty, and its clock runs with the
-// host's time.
+// World is a separate account with its own tables, streams and clock. A new world is empty, and its clock shows the host's
+// time.
 type World struct {
 	// AWS SDK clients with the SDK's defaults, which retry failed calls. If the server has ended, the error is an *EndedError.
 	DynamoDB *dynamodb.Client

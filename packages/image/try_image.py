@@ -103,8 +103,8 @@ with Container(["serve", "--port", "0"]) as container:
 with Container(["serve", "--port", "0", "--data", "/data"]) as container:
     write_and_read(container.url)
 
-# DynamoDB Local's image is run with its default command, with the arguments in compose files, or by compose files that run
-# java. Mayfly's image accepts all of these.
+# Users run DynamoDB Local's image with its default command, with arguments from a compose file, or with a compose file that
+# runs java. Mayfly's image accepts all three.
 LOCAL = ["-jar", "DynamoDBLocal.jar", "-sharedDb", "-dbPath", "./data", "-port", "0"]
 for arguments in (LOCAL, ["-jar", "DynamoDBLocal.jar", "-inMemory", "-port", "0"]):
     with Container(arguments) as container:

@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// Clock is the clock of the world. It does not affect time.Now: give the program Now instead.
+// Clock is the clock of the world. It does not affect time.Now: pass Clock.Now to the program instead.
 type Clock struct {
 	t     testing.TB
 	clock *mayfly.Clock
@@ -45,14 +45,14 @@ func (clock Clock) Real() {
 	check(clock.t, clock.clock.Real(ctx))
 }
 
-// Rate makes the clock run from its current time, at `times` the speed of the host's clock.
+// Rate makes the clock run from its current time, `times` times as fast as the host's clock.
 func (clock Clock) Rate(times float64) {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Rate(ctx, times))
 }
 
 // Advance moves the clock forward. When it returns, expired items are gone from the table and its indexes, and their stream
-// records can be read. With mayfly.Settle, the test fails if a function fails that was not registered with mayfly.MayFail.
+// records can be read. With mayfly.Settle, the test fails if a function that was not registered with mayfly.MayFail fails.
 func (clock Clock) Advance(by time.Duration, options ...mayfly.AdvanceOption) mayfly.Advanced {
 	clock.t.Helper()
 	advanced, err := clock.clock.Advance(ctx, by, options...)

@@ -11,16 +11,17 @@
 //		world.Clock.Advance(48 * time.Hour)
 //	}
 //
-// All tests of a test binary share one server. The first Start starts it. It watches its parent process and exits within
-// 0.2 s after the test binary has ended for any reason. To end it before the test binary exits, add
+// All tests of a test binary share one server. The first call to Start starts the server. The server watches its parent
+// process and exits within 0.2 s after the test binary has ended for any reason. To end the server before the test binary
+// exits, add
 //
 //	func TestMain(m *testing.M) { mayflytest.Main(m) }
 //
-// To use an existing server, set MAYFLY_URL.
+// To use an existing server, set MAYFLY_URL to its URL.
 //
-// A failed test's log shows the server's log lines about its world, and items whose TTL is probably wrong.
+// A failed test's log shows the server's log lines about the test's world, and the items whose TTL is probably wrong.
 //
-// If a method of package mayfly returns an error, the method of this package fails the test. Like t.Fatal, these methods
-// must be called in the test's own goroutine. Use the methods of world.World in other goroutines, and for errors that the
-// test expects.
+// Where a method of package mayfly returns an error, the method of the same name in this package fails the test. Like
+// t.Fatal, these methods must be called in the test's own goroutine. Use the methods of world.World in other goroutines,
+// and for errors that the test expects.
 package mayflytest

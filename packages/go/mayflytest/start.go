@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// Options is mayfly.Options: the program, the URL of an existing server, additional arguments of `mayfly serve`.
+// Options is mayfly.Options: the program, the URL of an existing server, and additional arguments for `mayfly serve`.
 type Options = mayfly.Options
 
 // Start returns a new world, which is closed when the test ends. All tests of the test binary that pass the same options,

@@ -11,19 +11,19 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// World is the test's own account. DynamoDB and Streams are AWS SDK clients for it, and Config configures other clients. If
-// a method of the embedded World returns an error, the method of this type fails the test.
+// World is the test's own account. DynamoDB and Streams are AWS SDK clients for it, and Config configures other clients.
+// Where a method of the embedded World returns an error, the method of the same name of this type fails the test.
 type World struct {
 	*mayfly.World // for other goroutines, and for errors that the test expects
 	Clock         Clock
 	t             testing.TB
 }
 
-// ctx is the context of all calls. It is not t.Context, because that is canceled before the test's cleanup functions run, and
-// they call the server.
+// ctx is the context of all calls. It is not t.Context, because that context is canceled before the test's cleanup
+// functions run, and those functions call the server.
 var ctx = context.Background()
 
-// logLag is how much later than its responses the server's last log lines can arrive.
+// logLag is how long after a response the server's log lines about the request can arrive.
 const logLag = 50 * time.Millisecond
 
 const suspectsWait = 5 * time.Second
@@ -84,15 +84,15 @@ func (world *World) CreateTable(table mayfly.Table) *types.TableDescription {
 }
 
 // Settle waits until every record in the world's streams has reached its functions, without moving the clock. The test
-// fails if a function fails that was not registered with mayfly.MayFail.
+// fails if a function that was not registered with mayfly.MayFail fails.
 func (world *World) Settle(options ...mayfly.AdvanceOption) mayfly.Advanced {
 	world.t.Helper()
 	advanced, err := world.World.Settle(ctx, options...)
 	return must(world.t, advanced, err)
 }
 
-// WaitFor waits for a change of the item and returns its record. If the change does not happen in time, the test fails, and
-// the message lists the item's other changes.
+// WaitFor waits for a change to the item and returns the change's record. If the change does not happen in time, the test
+// fails, and the message lists the item's other changes.
 func (world *World) WaitFor(table string, key any, wait mayfly.Wait) mayfly.Record {
 	world.t.Helper()
 	record, err := world.World.WaitFor(ctx, table, key, wait)
@@ -153,8 +153,8 @@ func (world *World) FaultCounts() []mayfly.FaultCount {
 	return must(world.t, counts, err)
 }
 
-// Failpoint stops the item's expiry just before its deletion, until it is released. An advance blocks at the failpoint, so
-// run the advance in another goroutine, through world.World.Clock.
+// Failpoint stops the item's expiry just before its deletion, until the failpoint is released. An advance blocks at the
+// failpoint, so run the advance in another goroutine, through world.World.Clock.
 func (world *World) Failpoint(table string, key any) Failpoint {
 	world.t.Helper()
 	point, err := world.World.Failpoint(ctx, table, key)
@@ -174,14 +174,15 @@ func (world *World) FunctionAt(name, address string, timeout time.Duration, opti
 	check(world.t, world.World.FunctionAt(ctx, name, address, timeout, options...))
 }
 
-// Trigger makes the table's stream call a function, and returns the mapping's UUID.
+// Trigger creates an event source mapping that calls a function with the records of the table's stream, and returns the
+// mapping's UUID.
 func (world *World) Trigger(table, function string, settings map[string]any) string {
 	world.t.Helper()
 	id, err := world.World.Trigger(ctx, table, function, settings)
 	return must(world.t, id, err)
 }
 
-// Control makes any call of the control API and returns the response.
+// Control makes any call to the control API and returns the response.
 func (world *World) Control(method, path string, body any) json.RawMessage {
 	world.t.Helper()
 	var answer json.RawMessage

@@ -71,7 +71,7 @@ function binaryOnPath(path: string): string | undefined {
 }
 
 // npm's scripts put node_modules/.bin on PATH, where `mayfly` is this package's own script. That script calls
-// findBinary() and would run itself. Other package managers put a shell script there that runs this package's script.
+// findBinary() and would run itself. Other package managers put a shell script there, which runs this package's script.
 function isOurScript(file: string): boolean {
   const start = head(file, 4096);
   return start.subarray(0, 2).toString() === "#!" && start.includes("mayfly-dynamodb");
@@ -87,8 +87,8 @@ function head(file: string, bytes: number): Buffer {
   }
 }
 
-// An ELF header begins with 0x7f "ELF" and has the machine at offset 18. The header is checked here, because after the
-// kernel's refusal a shell would try to run the program as a script.
+// An ELF header begins with 0x7f "ELF" and has the machine at offset 18. The header is checked here, because if
+// the kernel refuses a program, a shell would try to run it as a script.
 const machines: Record<number, string> = { 0x3e: "x64", 0xb7: "arm64", 0x28: "arm", 0x03: "ia32", 0xf3: "riscv64" };
 
 function checkPlatform(path: string): void {

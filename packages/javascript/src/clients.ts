@@ -64,7 +64,7 @@ export class Clients {
     return this.#streams;
   }
 
-  // Makes a call to a dead server say how the server died, instead of ECONNREFUSED.
+  // Makes the error of a call to a dead server say how the server died, instead of ECONNREFUSED.
   #explaining<Client>(client: Client): Client {
     const explain = (next: any, context: any) => async (call: any) => {
       try {

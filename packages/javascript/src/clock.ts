@@ -66,7 +66,7 @@ export interface Unfinished {
   registered?: boolean;
 }
 
-/** A batch that a mapping gave up. */
+/** A batch that a mapping gave up on. */
 export interface GivenUp {
   UUID: string;
   /** The function's name. */
@@ -89,12 +89,12 @@ export interface GivenUp {
 export interface AdvanceOptions {
   /**
    * Wait until every record in the streams has reached its function, was given up, or is being retried after its function
-   * failed. Throws a HandlerError if a function failed that was not registered with `mayFail`.
+   * failed. Throws a HandlerError if a function that was not registered with `mayFail` failed.
    */
   settle?: boolean;
   /** The time limit of `settle`, in real seconds. Default: 30. */
   settleSeconds?: number;
-  /** Age stream records by the jump, so that records older than 24 hours are trimmed. */
+  /** Make stream records age with the advance, so that records older than 24 hours are trimmed. */
   ageStreams?: boolean;
 }
 
@@ -138,18 +138,24 @@ export class Clock {
     return this.#put({ mode: "frozen", ...(at === undefined ? {} : { now: instantJson(at) }) });
   }
 
-  /** Moves the clock to a time. A frozen clock stays frozen; any other keeps running. Throws the errors of freeze(). */
+  /**
+   * Moves the clock to a time. A frozen clock stays frozen; any other clock keeps running. Throws the same errors as
+   * freeze().
+   */
   async set(to: Instant): Promise<Advanced> {
     return this.#put({ now: instantJson(to) });
   }
 
-  /** Returns the clock to the host's time. Throws a MayflyError with status 409 if it is ahead and the world has tables. */
+  /**
+   * Returns the clock to the host's time. Throws a MayflyError with status 409 if the clock is ahead and the world has
+   * tables.
+   */
   async real(): Promise<Advanced> {
     this.#refuseToRun("real()");
     return this.#put({ mode: "real" });
   }
 
-  /** Lets the clock run from its current time, at `times` the speed of the host's clock. */
+  /** Lets the clock run from its current time, `times` times as fast as the host's clock. */
   async rate(times: number): Promise<Advanced> {
     this.#refuseToRun("rate()");
     return this.#put({ mode: "rate", rate: times });
@@ -157,8 +163,8 @@ export class Clock {
 
   /**
    * Moves the clock forward, through every instant at which an item expires: by a span (`"48h"`, `{ hours: 48 }`), to a
-   * time (a Date, `"2031-01-01T00:00:00Z"`), or to the `"next-expiry"`. When it returns, expired items are gone from the
-   * table and its indexes, and their records are in the stream.
+   * time (a Date, `"2031-01-01T00:00:00Z"`), or to the next expiry (`"next-expiry"`). When it returns, expired items are
+   * gone from the table and its indexes, and their records are in the stream.
    */
   async advance(by: Duration | Instant | "next-expiry", options: AdvanceOptions & { settle: true }): Promise<Settled>;
   async advance(by: Duration | Instant | "next-expiry", options?: AdvanceOptions): Promise<Advanced>;

@@ -82,8 +82,8 @@ export interface StreamRecord {
     StreamViewType: string;
   };
   /**
-   * Present if TTL deleted the item: `{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}`. In events for functions
-   * the names begin in lower case, as on AWS: `{"type":…,"principalId":…}`.
+   * Present if TTL deleted the item: `{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}`. In events for functions,
+   * the names begin with a lowercase letter, as on AWS: `{"type":…,"principalId":…}`.
    */
   userIdentity?: Record<string, string>;
 }

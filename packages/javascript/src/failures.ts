@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { GivenUp, Settled, Unfinished } from "./clock";
 import type { FunctionError } from "./errors";
 
-/** A failed call of one of the test's own functions. */
+/** A failed call to one of the test's own functions. */
 export interface HandlerFailure {
   /** The function's name. */
   function: string;
@@ -20,13 +20,13 @@ const sentencesMax = 5;
 const errorCharactersMax = 500;
 
 /**
- * A function failed that was not registered with `mayFail`, or a settle found a mapping with records for an unregistered
+ * A function that was not registered with `mayFail` failed, or a settle found a mapping with records for an unregistered
  * function. Thrown by `settle()`, by an advance with `settle`, or when the test ends. `cause` is the first error that one
  * of the test's own handlers threw.
  */
 export class HandlerError extends Error {
   override readonly name = "HandlerError";
-  /** The failed calls of the test's own functions since the last HandlerError, oldest first; at most 100. */
+  /** The failed calls to the test's own functions since the last HandlerError, oldest first; at most 100. */
   readonly failures: HandlerFailure[];
   /** The result of the settle that found the failures; undefined if the end of the test found them. */
   readonly settled: Settled | undefined;
@@ -35,7 +35,7 @@ export class HandlerError extends Error {
     super(message, failures.length > 0 ? { cause: failures[0]!.error } : undefined);
     this.failures = failures;
     this.settled = settled;
-    // Test runners print enumerable properties, and the message already says what these contain.
+    // Test runners print enumerable properties, and the message already says what these properties contain.
     for (const name of ["failures", "settled"]) Object.defineProperty(this, name, { enumerable: false });
   }
 }
@@ -50,7 +50,7 @@ export class HandlerFailures {
   readonly #printed = new Map<string, string>();
   readonly #raised = new Set<string>();
 
-  /** The first failed calls of the test's own functions, including those with mayFail, oldest first; at most 100. */
+  /** The first failed calls to the test's own functions, including functions with mayFail, oldest first; at most 100. */
   get all(): HandlerFailure[] {
     return [...this.#all];
   }

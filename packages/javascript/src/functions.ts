@@ -17,7 +17,7 @@ export interface StreamEvent {
 /** A Lambda handler. Its result is the response. An error that it throws fails the invocation and the test. */
 export type Handler<Event = StreamEvent> = (event: Event, context: { functionName: string }) => unknown;
 
-/** A call of a function: the event, and the result or the error. */
+/** A call to a function: the event, and the result or the error. */
 export interface Invocation<Event = StreamEvent> {
   event: Event;
   result?: unknown;
@@ -32,7 +32,7 @@ export interface LocalFunction<Event = StreamEvent> {
   readonly name: string;
   /** The URL at which the function is served. */
   readonly url: string;
-  /** The finished calls of the function, in the order in which they ended. */
+  /** The finished calls to the function, in the order in which they ended. */
   readonly invocations: Invocation<Event>[];
   /**
    * Creates an event source mapping, which calls the function with a table's changes, starting with the oldest record of

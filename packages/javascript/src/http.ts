@@ -1,5 +1,5 @@
 // Sends JSON requests to a server. It uses node:http, because fetch gives up on a response that takes minutes, and the
-// response to an await can.
+// response to an await can take that long.
 
 import * as http from "node:http";
 import * as https from "node:https";
@@ -25,7 +25,7 @@ export interface Asked {
 export interface Death {
   /** `"was killed by SIGKILL"`, `"exited with status 3"`. */
   how: string;
-  /** The last lines of its log. */
+  /** The last lines of the server's log. */
   log: string;
 }
 

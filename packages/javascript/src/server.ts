@@ -50,7 +50,7 @@ function endRunning(): void {
   }
 }
 
-/** A Mayfly server. `Server.start()` starts one, `world()` opens worlds on it. */
+/** A Mayfly server. `Server.start()` starts one, and `world()` opens worlds on it. */
 export class Server {
   /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string;
@@ -158,7 +158,10 @@ export class Server {
     );
   }
 
-  /** Ends the server if it was started here: SIGTERM, and SIGKILL after five seconds. An existing server keeps running. */
+  /**
+   * Ends the server if it was started here: with SIGTERM, and with SIGKILL after five seconds. An existing server keeps
+   * running.
+   */
   async close(): Promise<void> {
     this.#closing = true;
     this.#connections.close();

@@ -27,7 +27,7 @@ import { instantJson, type Instant } from "./times";
 import { Ttl, type Explanation, type TtlSuspect } from "./ttl";
 
 export interface WorldOptions {
-  /** Freeze the clock, at this time or, if `true`, at its current time. Default: the clock runs with the host's time. */
+  /** Freeze the clock, at this time or, if `true`, at its current time. Default: the clock shows the host's time. */
   frozen?: Instant | true;
   /** Make the program's Date follow the world's clock. This option also freezes the clock. */
   follow?: Follow;
@@ -210,9 +210,9 @@ export class World {
   }
 
   /**
-   * Waits until an item changes, and returns the record. Without `since`, only changes after the call count; with
-   * `since`, changes from that time on. If no such change happens in time, throws a WaitTimeoutError whose `records` are
-   * the item's other changes.
+   * Waits until an item changes, and returns the record. Without `since`, only changes after the call count; with `since`,
+   * changes from that time on count. If no such change happens in time, throws a WaitTimeoutError whose `records` are the
+   * item's other changes.
    */
   async waitFor(table: string, key: Key, options: WaitOptions = {}): Promise<StreamRecord> {
     refuseUnknown(`waitFor("${table}")`, options, ["event", "by", "since", "timeoutSeconds"]);
@@ -289,7 +289,7 @@ export class World {
 
   /**
    * Registers a function of this process, or a function that runs at a URL, as a Lambda function for event source mappings
-   * and Invoke. `consume(table)` of a local function creates a mapping.
+   * and Invoke. The method `consume(table)` of a local function creates a mapping.
    *
    * An error that a handler throws is printed, and fails the test with a HandlerError at the next settle or when the test
    * ends. Register the function with `mayFail: true` if the test expects errors.
@@ -308,21 +308,23 @@ export class World {
     return registerFunction(this.#control, name, handler, options.timeoutSeconds);
   }
 
-  /** The first failed calls of the test's own functions, including those with `mayFail`, oldest first; at most 100. */
+  /** The first failed calls to the test's own functions, including functions with `mayFail`, oldest first; at most 100. */
   handlerFailures(): HandlerFailure[] {
     return this.#failures.all;
   }
 
   /**
-   * Waits until every record in the streams has reached its function. Throws a HandlerError if a function failed that
-   * was not registered with `mayFail`. The same as `clock.advance("0s", { settle: true })`.
+   * Waits until every record in the streams has reached its function. Throws a HandlerError if a function that was not
+   * registered with `mayFail` failed. Equivalent to `clock.advance("0s", { settle: true })`.
    */
   async settle(options: { settleSeconds?: number } = {}): Promise<Settled> {
     refuseUnknown("settle()", options, ["settleSeconds"]);
     return this.clock.advance("0s", { ...options, settle: true });
   }
 
-  /** Makes any other call of the control API: `control("POST", "/streams/carts/split", {})`. Returns the response's JSON. */
+  /**
+   * Makes any other call to the control API: `control("POST", "/streams/carts/split", {})`. Returns the response's JSON.
+   */
   async control(method: string, path: string, body?: unknown): Promise<any> {
     return this.#control.call(method, path, body ?? (method === "GET" ? undefined : {}));
   }
@@ -351,7 +353,8 @@ export class World {
       return {};
     }
     const handlers = this.#deliver();
-    // The failures are taken before the world closes, so errors that handlers throw because of that are not reported.
+    // The failures are taken before the world closes, so errors that handlers throw because the world closes are not
+    // reported.
     const ended = handlers.then(async () => {
       const error = this.#failures.take();
       const suspects = failed || error ? await this.suspects() : undefined;

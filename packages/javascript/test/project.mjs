@@ -48,7 +48,7 @@ export const vitest = (directory, ...args) =>
   node(directory, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args]);
 export const jest = (directory, ...args) => node(directory, [join(root, "node_modules/jest/bin/jest.js"), ...args]);
 
-/** Whether a process runs. A zombie does not. */
+/** Whether a process is running. A zombie is not. */
 export function isRunning(pid) {
   try {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "latin1"));

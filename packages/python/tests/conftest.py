@@ -53,7 +53,7 @@ def await_log(server: Server, text: str, seconds: float = 10) -> None:
 
 
 def is_there(pid: int) -> bool:
-    """Whether the process runs. A zombie does not."""
+    """Whether the process is running. A zombie is not."""
     try:
         os.kill(pid, 0)
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

@@ -35,7 +35,7 @@ async def test_an_async_server_starts_and_ends():
         assert is_there(pid)
         assert server.version.count(".") == 2
     assert not is_there(pid)
-    assert "keeps everything in memory" in server.log()  # the log is complete after the end
+    assert "keeps everything in memory" in server.log()  # the log is complete after the server's end
 
 
 def test_using_an_async_server_before_its_start_raises():

@@ -63,7 +63,7 @@ fn check(path: &Path) -> io::Result<()> {
     if file.is_file() && runs { Ok(()) } else { Err(io::Error::other("not an executable file")) }
 }
 
-// The name of the release archive with the program for a machine, or None if no archive supports the machine.
+// The name of the release archive that contains the program for a machine, or None if no archive supports the machine.
 pub(crate) fn archive(os: &str, arch: &str) -> Option<String> {
     let version = if VERSION == UNRELEASED { "<version>" } else { VERSION };
     let has_program = os == "linux" && ["x86_64", "aarch64"].contains(&arch);

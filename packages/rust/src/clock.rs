@@ -55,7 +55,7 @@ impl Clock {
         self.put(json!({"mode": "real"})).await.map(drop)
     }
 
-    /// Makes the clock run from its current time, at `times` the speed of the host's clock.
+    /// Makes the clock run from its current time, `times` times as fast as the host's clock.
     pub async fn rate(&self, times: f64) -> Result<(), Error> {
         self.put(json!({"rate": times})).await.map(drop)
     }
@@ -110,14 +110,14 @@ pub struct Advance {
 
 impl Advance {
     /// Makes the advance wait until every record in the world's streams has reached its functions, for at most 30 seconds
-    /// of real time. If a function fails that was not registered with [`Function::may_fail`](crate::Function::may_fail),
-    /// the advance returns [`Error::Handler`]. It does not wait for a function that keeps failing.
+    /// of real time. If a function that was not registered with [`Function::may_fail`](crate::Function::may_fail) fails,
+    /// the advance returns [`Error::Handler`]. The advance does not wait for a function that keeps failing.
     pub fn settle(mut self) -> Self {
         self.body["settle"] = "triggers".into();
         self
     }
 
-    /// Like [`Advance::settle`], but with another time limit, at most ten minutes.
+    /// Like [`Advance::settle`], but with another time limit of at most ten minutes.
     pub fn settle_within(self, longest: Duration) -> Self {
         let mut advance = self.settle();
         advance.body["settle_seconds"] = longest.as_secs_f64().into();
@@ -223,7 +223,7 @@ pub struct Retrying {
     pub error: InvocationError,
 }
 
-/// A batch that the server gave up.
+/// A batch that the server gave up on.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct GivenUp {

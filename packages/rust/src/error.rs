@@ -76,12 +76,12 @@ pub enum Error {
     WaitTimedOut {
         /// The table.
         table: String,
-        /// Other changes of the item, oldest first; at most 100.
+        /// Other changes to the item, oldest first; at most 100.
         happened: Vec<Record>,
         /// The server's response.
         refusal: Box<Refusal>,
     },
-    /// Functions failed that were not registered with `may_fail`, or a trigger has records for a function that is not
+    /// A function that was not registered with `may_fail` failed, or a trigger has records for a function that is not
     /// registered.
     Handler(Box<HandlerError>),
     /// The description of a table is invalid. No request was sent.
@@ -122,7 +122,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    // DynamoDB and the control API have the error's type in the body, Lambda in a header.
+    // DynamoDB and the control API send the error's type in the body. Lambda sends it in a header.
     pub(crate) fn read(answer: Response<Bytes>) -> Refusal {
         let text = answer.body();
         let body: Value = serde_json::from_slice(text).unwrap_or_default();

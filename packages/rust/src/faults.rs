@@ -14,7 +14,7 @@ pub enum FaultKind {
     Throttle,
     /// The operation fails with InternalServerError, HTTP status 500.
     InternalServerError,
-    /// The response arrives [`Fault::delay`] late, in real time.
+    /// The response arrives late by [`Fault::delay`] of real time.
     Latency,
     /// The connection closes without a response.
     ConnectionClosed,
@@ -164,7 +164,7 @@ impl World {
         self.account.call("DELETE", "/faults", Value::Null).await.map(drop)
     }
 
-    /// Returns all rules, with how many operations each one matched and was applied to.
+    /// Returns all rules, each with the number of operations that it matched and the number that it was applied to.
     pub async fn fault_counts(&self) -> Result<Vec<FaultCount>, Error> {
         #[derive(Deserialize)]
         struct Rules {

@@ -35,9 +35,9 @@ pub struct StreamEvent {
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct RegisteredFunction {
-    /// Its name in event source mappings.
+    /// The function's name in event source mappings.
     pub name: String,
-    /// Its URL.
+    /// The function's URL.
     pub url: String,
     /// The time limit of an invocation, in seconds.
     pub timeout_seconds: f64,

@@ -23,7 +23,7 @@ pub struct HandlerFailure {
     pub message: String,
     /// Whether the function was registered with `may_fail`.
     pub may_fail: bool,
-    payload: u64, // a hash of the payload, which is the same in a retry
+    payload: u64, // a hash of the payload; a retry has the same payload
     reported: bool,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for HandlerFailure {
     }
 }
 
-/// Functions failed that were not registered with `may_fail`, or a trigger has records for a function that is not
+/// A function that was not registered with `may_fail` failed, or a trigger has records for a function that is not
 /// registered.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -165,7 +165,8 @@ impl Failures {
         };
         self.print(&failure);
         if self.kept.len() == KEPT_MAX {
-            // Drop a failure that does not have to be reported. If every kept failure has to be, the test fails anyway.
+            // Drop a failure that does not have to be reported. If every kept failure has to be reported, the test fails
+            // anyway.
             let Some(old) = self.kept.iter().position(HandlerFailure::is_settled) else { return };
             self.kept.remove(old);
         }

@@ -98,7 +98,7 @@ impl Log {
         kept.lines.iter().skip(position.saturating_sub(first_kept)).map(|line| line.clone() + "\n").collect()
     }
 
-    // Like `since`, without the lines that name only other accounts.
+    // Like `since`, but omits the lines that name only other accounts.
     pub fn about(&self, account: &str, position: usize) -> String {
         let is_about = |line: &&str| {
             let mut named = accounts(line).peekable();

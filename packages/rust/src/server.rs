@@ -170,8 +170,8 @@ impl Shared {
         }
     }
 
-    // Returns `Error::Ended` if the server has ended. It waits up to END_NOTICED, because a connection breaks shortly before
-    // the end of its process can be observed.
+    // Returns `Error::Ended` if the server has ended. It waits up to END_NOTICED, because a connection breaks shortly
+    // before the end of the server's process can be observed.
     pub async fn ended(&self) -> Option<Error> {
         let status = self.process.as_ref()?.ended_within(END_NOTICED).await?;
         Some(Error::Ended { status, log: self.log.last() })

@@ -33,8 +33,8 @@ pub async fn server() -> Result<&'static Server, Error> {
 /// # }
 /// ```
 ///
-/// When the world is dropped, it prints the server's log lines about it, and the items whose TTL is probably wrong. The
-/// test harness shows this output if the test fails.
+/// When the world is dropped, it prints the server's log lines about this world, and the items whose TTL is probably wrong.
+/// The test harness shows this output if the test fails.
 pub async fn world() -> Result<World, Error> {
     Ok(World::new(server().await?.shared.clone(), true))
 }

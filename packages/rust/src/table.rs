@@ -207,7 +207,7 @@ impl Table {
         self
     }
 
-    /// Sets a member of CreateTable by its name there. It replaces the value that the description gives this member.
+    /// Sets a member of the CreateTable request. The value replaces the one that the description gives this member.
     pub fn with(mut self, member: &str, value: impl Into<Value>) -> Table {
         self.more.insert(member.into(), value.into());
         self
@@ -277,7 +277,7 @@ impl Attributes {
 
 impl World {
     /// Creates the table, enables its TTL, and returns the table's description as DynamoDB JSON. Capacity is on demand. If
-    /// the description is invalid, it returns [`Error::Table`] and sends no request.
+    /// `table` is invalid, this method returns [`Error::Table`] and sends no request.
     ///
     /// ```no_run
     /// # async fn create(world: &mayfly::World) -> Result<(), mayfly::Error> {

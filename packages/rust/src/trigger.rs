@@ -8,8 +8,9 @@ use crate::world::Account;
 use crate::{Error, World};
 
 impl World {
-    /// Makes the table's stream call a function, starting with the stream's oldest record. Awaiting it returns the
-    /// mapping's UUID. [`Trigger::with`] sets further members of Lambda's CreateEventSourceMapping:
+    /// Creates an event source mapping that calls a function with the records of the table's stream, starting with the
+    /// oldest record. Awaiting the returned [`Trigger`] creates the mapping and returns its UUID. [`Trigger::with`] sets
+    /// further members of Lambda's CreateEventSourceMapping:
     ///
     /// ```no_run
     /// # async fn map(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -32,7 +33,7 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// Sets a member of CreateEventSourceMapping by its name there.
+    /// Sets a member of the CreateEventSourceMapping request.
     pub fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
         self.settings[member] = value.into();
         self

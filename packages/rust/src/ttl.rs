@@ -101,7 +101,7 @@ pub struct TtlStatus {
 pub struct Upcoming {
     /// The item's key.
     pub key: Item,
-    /// The first instant after its TTL.
+    /// The first instant after the item's TTL.
     #[serde(deserialize_with = "instant::read")]
     pub due: SystemTime,
     /// When the item will be deleted. None: at the next [`Ttl::sweep`].
@@ -131,18 +131,18 @@ impl Ttl {
         Ok(status)
     }
 
-    /// Deletes items at the instant at which they expire. This is the mode of a new table.
+    /// Sets the mode exact, the default: items are deleted at the instant at which they expire.
     pub async fn exact(&self) -> Result<(), Error> {
         self.set(json!({"mode": TtlMode::Exact})).await
     }
 
-    /// Leaves expired items until [`Ttl::sweep`] deletes them.
+    /// Sets the mode manual: expired items stay until [`Ttl::sweep`] deletes them.
     pub async fn manual(&self) -> Result<(), Error> {
         self.set(json!({"mode": TtlMode::Manual})).await
     }
 
-    /// Deletes items late, as AWS does: each after a random delay between `least` and `most`, in whole seconds. The same seed
-    /// gives the same delays.
+    /// Sets the mode aws: items are deleted late, as on AWS, each after a random delay between `least` and `most`, in whole
+    /// seconds. The same seed gives the same delays.
     pub async fn aws(&self, least: Duration, most: Duration, seed: u64) -> Result<(), Error> {
         let delay = [least.as_secs(), most.as_secs()];
         self.set(json!({"mode": TtlMode::Aws, "delay_seconds": delay, "seed": seed})).await

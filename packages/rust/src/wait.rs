@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::world::{Account, about_item};
 use crate::{Error, Item, Key, World, instant};
 
-/// A kind of change of an item.
+/// A kind of change to an item.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Event {
@@ -51,7 +51,7 @@ impl World {
     }
 }
 
-/// A wait for a change of an item. Nothing happens until it is awaited. [`World::wait_for`] returns it.
+/// A wait for a change to an item. Nothing happens until it is awaited. [`World::wait_for`] returns it.
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct WaitFor {
     account: Arc<Account>,

@@ -20,8 +20,8 @@ pub(crate) const SECRET: &str = "any";
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
 const DELIVERY_WAIT: Duration = Duration::from_secs(2);
 
-/// A separate account with its own tables, streams and clock. A new world is empty, and its clock runs with the host's
-/// time. When the world is dropped, the server frees its memory.
+/// A separate account with its own tables, streams and clock. A new world is empty, and its clock shows the host's time.
+/// When the world is dropped, the server frees its memory.
 pub struct World {
     /// The world's clock.
     pub clock: Clock,
@@ -105,7 +105,7 @@ impl World {
         self.account.server.log.about(&self.account.number, self.born_at)
     }
 
-    /// Makes any call of the control API for this world. `path` is the part after `/_mayfly`. `body` is sent as JSON;
+    /// Makes any call to the control API for this world. `path` is the part after `/_mayfly`. `body` is sent as JSON;
     /// [`Value::Null`] means no body. Returns the decoded response.
     ///
     /// ```no_run

@@ -24,7 +24,7 @@ export interface JestDynamodbConfig {
 }
 
 const fileName = "jest-dynamodb-config.js";
-const defaultPort = 8000; // as with @shelf/jest-dynamodb, because tests have it in their endpoint
+const defaultPort = 8000; // the default of @shelf/jest-dynamodb, which tests use in their endpoints
 const loopback = ["localhost", "127.0.0.1", "[::1]", "::1", "0.0.0.0"];
 
 /** The project's configuration, or undefined if it has none. JEST_DYNAMODB_CONFIG overrides its path. */

@@ -32,8 +32,8 @@ export default async function globalSetup(globalConfig: { rootDir: string }): Pr
   keep(run, given);
 }
 
-// Creates the tables in the default account, which clients use whose access key id is not an account number, as in tests
-// written for DynamoDB Local.
+// Creates the tables in the default account. A client uses this account if its access key id is not an account number, as
+// in tests written for DynamoDB Local.
 async function createTables(server: Server, { tables, clientConfig: given = {} }: JestDynamodbConfig): Promise<void> {
   const { CreateTableCommand, DeleteTableCommand, DescribeTableCommand, DynamoDBClient } = sdk();
   const client = new DynamoDBClient({

@@ -51,7 +51,7 @@ export async function openWorld(options: VitestWorldOptions = {}): Promise<World
   return (await runServer()).world({ ...rest, ...(following ? { follow: following } : {}) });
 }
 
-/** Vitest's `test` with a world that has these options in its context: `const test = testWith({ follow: true })`. */
+/** Vitest's `test`, whose context contains a world with these options: `const test = testWith({ follow: true })`. */
 export function testWith(options: VitestWorldOptions) {
   return base.extend<MayflyFixtures>({
     world: async ({ task }, use) => {
@@ -72,7 +72,7 @@ export function testWith(options: VitestWorldOptions) {
   });
 }
 
-/** Vitest's `test` with a world in its context. */
+/** Vitest's `test`, whose context contains a world. */
 export const test = testWith({});
 
 /** An alias of `test`. */

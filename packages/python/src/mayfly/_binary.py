@@ -17,7 +17,7 @@ BUNDLED = Path(__file__).parent / "bin" / "mayfly"
 @dataclass(frozen=True)
 class Binary:
     path: str
-    named_by: Optional[str]  # the option or variable that has the path; None if the package found it
+    named_by: Optional[str]  # the option or variable that has the path; None if the package found the program
 
 
 def find_binary(named: Optional[StrPath] = None, named_by: str = "binary") -> Binary:

@@ -54,7 +54,7 @@ def _session() -> Any:
 
 def unconfigured() -> dict[str, Any]:
     """botocore's settings with their default values. The names of environment variables and of settings in files are removed,
-    so that neither changes a value."""
+    so that neither the environment nor a file changes a value."""
     from botocore.configprovider import BOTOCORE_DEFAUT_SESSION_VARIABLES as settings
 
     unnamed = {name: (None, None, default, convert) for name, (_, _, default, convert) in settings.items()}

@@ -1,6 +1,6 @@
 # Written by sync.py from aio/_clock.py. Change that file.
 """A world's clock. TTL, creation times and the age of stream records follow it. The program's own clock, `datetime.now()`,
-does not, unless a test makes it follow."""
+follows it only at a test's request."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ T = TypeVar("T")
 
 
 class Clock:
-    """A world's clock: real, frozen, offset, or at a rate.
+    """A world's clock: real, frozen, offset, or running at a rate.
 
     Arguments that are times are aware datetimes, epoch seconds, or text such as "2031-01-01T00:00:00Z". Returned times are
     datetimes in UTC, to the millisecond. Spans are timedeltas or seconds.
 
     While the world has tables, moving the clock back raises a ControlError of type Conflict. With follow=True, the
     program's own clock moves along from then on: see `follow`. An advance with `settle` raises a HandlerError if a function
-    fails that was not registered with may_fail=True: see `World.settle`."""
+    that was not registered with may_fail=True fails: see `World.settle`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -67,7 +67,7 @@ class Clock:
         return self._moved(clock.put(mode="offset"), False)
 
     def rate(self, times: float) -> datetime.datetime:
-        """Lets the clock run from its current time, at `times` the speed of the host's clock. Raises a FollowError if the
+        """Lets the clock run from its current time, `times` times as fast as the host's clock. Raises a FollowError if the
         program's clock follows it."""
         if self._following:
             self._following.move(self.now(), "rate")
@@ -94,12 +94,12 @@ class Clock:
         return self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
     def advance_to(self, to: Instant, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
-        """Like `advance`, to a time. Raises a ControlError of type Conflict if the time has passed."""
+        """Like `advance`, but to a given time. Raises a ControlError of type Conflict if the time has passed."""
         return self._advanced(clock.advance_to(to, settle, age_streams), follow)
 
     def advance_to_next_expiry(self, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
-        """Like `advance`, to the next instant at which an item expires. If no item will expire, the clock stays where it is,
-        and the result's `message` says so."""
+        """Like `advance`, but to the next instant at which an item expires. If no item will expire, the clock stays where it
+        is, and the result's `message` says so."""
         return self._advanced(clock.advance_to_next_expiry(settle, age_streams), follow)
 
     def follow(self) -> None:

@@ -28,7 +28,7 @@ class LambdaContext:
 
 
 class LocalFunctions:
-    """The HTTP server of a world's handlers. It starts with the first call of `serve` and ends with `close`."""
+    """The HTTP server of a world's handlers. It starts at the first call to `serve` and ends at `close`."""
 
     def __init__(self, failures: HandlerFailures) -> None:
         self._failures = failures

@@ -93,7 +93,7 @@ class InProcess:
         if status == NO_ANSWER:  # the operation may have run, so it must not run again over HTTP
             raise UnansweredError(f"{self.url} did not answer: {text.decode()}")
         if status < 0:
-            # The arguments are invalid, and HTTP returns its own errors for them, or os.getpid has not shown a fork.
+            # Either the arguments are invalid, and HTTP returns its own errors for them, or os.getpid did not reveal a fork.
             return None
         return status, text
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = hides_frames
 
-# How long to wait for a process to end after its connection broke, which happens shortly before the end can be observed.
+# How long to wait for a process to end after a connection to it broke. The connection breaks shortly before the end can be
+# observed.
 END_NOTICED_SECONDS = 0.2
 
 

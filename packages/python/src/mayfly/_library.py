@@ -133,6 +133,6 @@ def set_check_handler(handler: Optional[CheckHandler]) -> None:
     handler: called with the expression, the file in Mayfly's source, and the line. The process aborts when it returns or
         raises. None, the default: the library writes a line to stderr instead.
 
-    It applies only to `Server(in_process=True)`. A separate process writes to its log. Raises a LibraryError if the library
-    is not installed, and a MayflyError in a process that was forked after the library was used."""
+    The handler applies only to `Server(in_process=True)`. A separate process writes to its log. Raises a LibraryError if the
+    library is not installed, and a MayflyError in a process that was forked after the library was used."""
     find_library().set_check_handler(handler)

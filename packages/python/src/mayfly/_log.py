@@ -15,7 +15,7 @@ from typing import IO, Optional
 LINES_MAX = 1000
 #: How many lines an error shows.
 LAST_LINES = 20
-#: One call of `_look` reads at most 4 MB from the pipe, so that a server that keeps writing does not block a reader.
+#: One call to `_look` reads at most 4 MB from the pipe, so that a server that keeps writing does not block a reader.
 _PIECE_BYTES, _PIECES_MAX = 65536, 64
 
 

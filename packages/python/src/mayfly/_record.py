@@ -11,7 +11,7 @@ from ._literals import ChangedBy, EventName
 
 @dataclass(frozen=True)
 class Record:
-    """A change of an item. Keys and images are plain values, {"id": "1"}. An image that the record lacks is None."""
+    """A change to an item. Keys and images are plain values, {"id": "1"}. An image that the record lacks is None."""
 
     event: EventName
     by: ChangedBy  #: "user", or "service" if TTL deleted the item

@@ -28,8 +28,8 @@ START_TIMEOUT_SECONDS = 10.0
 
 
 class Server:
-    """Starts a server. The constructor returns when the server answers. The server ends with `close`, or with this process
-    if that ends first, even if it is killed.
+    """Starts a server. The constructor returns when the server answers. The server ends when `close` is called or when this
+    process ends, even if this process is killed.
 
     binary: the program to start. None: MAYFLY_BINARY, the package's own program, or `mayfly` on PATH.
     url: use the existing server at this URL, and leave it running. None: MAYFLY_URL, unless `binary` or `in_process` is
@@ -40,7 +40,7 @@ class Server:
     region: the region for which clients sign.
     start_timeout: time limit for the start, in seconds.
 
-    If a server that was started here dies, its worlds are lost, and their calls raise EndedError. The next call of `world`
+    If a server that was started here dies, its worlds are lost, and their calls raise EndedError. The next call to `world`
     starts a new server.
 
     Raises BinaryError, LibraryError, StartError, UrlError or VersionError. Each message says what to do.

@@ -37,8 +37,8 @@ POLL_SECONDS = 0.001
 
 
 class World(AwsClients):
-    """A separate account: tables, streams and a clock that no other world sees. A new world is empty, and its clock runs
-    with the host's time.
+    """A separate account: tables, streams and a clock that no other world sees. A new world is empty, and its clock shows the
+    host's time.
 
     account: opens an existing account, such as a world of another process. None: a new, unused account.
 
@@ -150,7 +150,7 @@ class World(AwsClients):
         since: Optional[Instant] = None,
         timeout: Duration = 5,
     ) -> Record:
-        """Waits until the item changes, and returns the change's stream record. Use it instead of sleeping.
+        """Waits until the item changes, and returns the change's stream record. Use this method instead of sleeping.
 
         event: INSERT, MODIFY or REMOVE. None: any of them.
         by: who made the change: "user", or "service" for TTL. None: either.
@@ -220,7 +220,7 @@ class World(AwsClients):
         Each invocation of a handler runs in a separate thread. The handler is served on the loopback interface until the
         world is closed, so a server in a container cannot reach it.
 
-        timeout: the longest that an invocation can take. None: a minute.
+        timeout: the time limit of an invocation. None: a minute.
         may_fail: the test expects failures. Otherwise an exception in the handler is printed to stderr, and the next
             `settle`, or `close` at the end of the test, raises it as a HandlerError."""
         self._failures.declare(name, may_fail)
@@ -237,9 +237,9 @@ class World(AwsClients):
         return self.run(functions.registered())
 
     def trigger(self, table: str, function: str, **settings: Any) -> str:
-        """Makes a table's stream call a function, starting with the stream's oldest record. The settings are members of
-        Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns the mapping's UUID. Raises a MayflyError
-        if the table has no stream."""
+        """Creates an event source mapping that calls a function with the records of a table's stream, starting with the
+        oldest record. The settings are members of Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns
+        the mapping's UUID. Raises a MayflyError if the table has no stream."""
         stream = self.run(functions.stream_of(table))
         return self.run(functions.create_mapping(stream, function, settings))
 
@@ -250,8 +250,8 @@ class World(AwsClients):
         If any other function fails, it raises a HandlerError that names the function, its last error, and the records that
         were not delivered.
 
-        timeout: real time. None: 30 seconds. The result's `unfinished` lists the mappings that still have records by
-            then."""
+        timeout: real time. None: 30 seconds. The result's `unfinished` lists the mappings that still have records at that
+            time."""
         return self._clock.advance(0, settle=True if timeout is None else seconds_of(timeout))
 
     def handler_failures(self) -> list[HandlerFailure]:
@@ -262,7 +262,7 @@ class World(AwsClients):
     # --- other calls
 
     def control(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
-        """Makes any call of the control API for this world: control("GET", "/jobs"). `path` is the part after /_mayfly. The
+        """Makes any call to the control API for this world: control("GET", "/jobs"). `path` is the part after /_mayfly. The
         result is the response's JSON."""
         return self.run(generic(method, path, body))
 
@@ -274,8 +274,8 @@ class World(AwsClients):
 
     def close(self) -> None:
         """Delivers the remaining records to functions, for at most two seconds. It then frees the world's memory in the
-        server, stops its handlers, and restores the program's clock if that followed the world's. Raises a HandlerError if
-        a handler failed and no settle has raised the failure yet."""
+        server, stops its handlers, and restores the program's clock if it followed the world's clock. Raises a HandlerError
+        if a handler failed and no settle has raised the failure yet."""
         error = self._close()
         if error is not None:
             raise error

@@ -117,7 +117,7 @@ class EndedError(MayflyError):
 
 
 class UnansweredError(MayflyError):
-    """A call got no response: the connection broke, or no server listens there."""
+    """A call got no response: the connection broke, or no server listens at the URL."""
 
 
 class ControlError(MayflyError):
@@ -141,7 +141,7 @@ class ControlError(MayflyError):
 
 
 class WaitError(MayflyError, TimeoutError):
-    """The expected change did not happen in time. `records` are the other changes of the item, oldest first."""
+    """The expected change did not happen in time. `records` are the other changes to the item, oldest first."""
 
     def __init__(self, message: str, records: Sequence[Record] = ()) -> None:
         self.message, self.records = message, list(records)
@@ -150,7 +150,7 @@ class WaitError(MayflyError, TimeoutError):
 
 
 class HandlerError(MayflyError):
-    """A function failed that was not registered with may_fail=True, or a settle found a trigger with records for an
+    """A function that was not registered with may_fail=True failed, or a settle found a trigger with records for an
     unregistered function. `failures` are the exceptions that the test's own handlers raised; the first one is also
     `__cause__`. `advanced` is the result of the settle that found the failure, or None if closing the world found it."""
 

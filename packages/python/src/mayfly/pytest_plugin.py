@@ -61,8 +61,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def mayfly_server(pytestconfig: pytest.Config) -> Iterator[Server]:
-    """The server of this run or of this pytest-xdist process, or the existing server at --mayfly-url or MAYFLY_URL. If it
-    dies, the next test's world gets a new server."""
+    """The server of this run or of this pytest-xdist process, or the existing server at --mayfly-url or MAYFLY_URL. If the
+    server dies, the next test's world gets a new server."""
     server = pytestconfig.stash[_SERVER] = _started(pytestconfig)
     yield server
     server.close()

@@ -19,8 +19,8 @@ async fn panics(event: StreamEvent) -> Result<(), &'static str> {
     panic!("no stamps for {} carts", event.records.len())
 }
 
-/// Makes the stream of the table `carts` call the function `reminder`, and writes a cart. Without `retries`, the server
-/// retries without a limit.
+/// Creates a mapping from the stream of the table `carts` to the function `reminder`, and writes a cart. Without `retries`,
+/// the server retries without a limit.
 async fn trigger(world: &World, retries: Option<u64>) -> Outcome {
     let mut trigger = world.trigger("carts", "reminder");
     if let Some(retries) = retries {
@@ -140,7 +140,7 @@ async fn a_batch_of_a_function_that_may_fail_is_given_up_without_an_error() -> O
     Ok(())
 }
 
-/// Registers a function `reminder` that fails. The receiver gets a value at each call of the function.
+/// Registers a function `reminder` that fails. The receiver gets a value at each call to the function.
 async fn called(world: &World) -> Result<mpsc::UnboundedReceiver<()>, Failure> {
     let (say, called) = mpsc::unbounded_channel();
     let reminder = move |_: Value| {

@@ -68,7 +68,7 @@ async fn explain_says_why_an_item_still_exists_or_does_not() -> Outcome {
     world.clock.advance(2 * HOUR).await?;
     assert_eq!(world.explain("carts", ("id", "1")).await?.reason, "expired");
 
-    // A program that takes the time from the host's clock writes such an item.
+    // A program that takes the time from the host's clock writes an item whose TTL has already passed.
     put_cart(&world, "2", SystemTime::now() + HOUR).await?;
     assert_eq!(world.explain("carts", ("id", "2")).await?.reason, "born_expired");
     assert_eq!(world.ttl("carts").status().await?.born_expired, 1);

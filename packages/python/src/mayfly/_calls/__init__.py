@@ -1,4 +1,4 @@
-"""Calls of the control API as values. Each has a request and a function that reads the response, so that World and AsyncWorld
+"""Calls to the control API as values. Each has a request and a function that reads the response, so that World and AsyncWorld
 share them."""
 
 from ._call import Call, executed, generic

@@ -77,5 +77,5 @@ def nothing(answer: Any) -> None:
 
 
 def generic(method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Call[Any]:
-    """Any call of the control API: generic("GET", "/jobs"). Calls that change something need a body."""
+    """Any call to the control API: generic("GET", "/jobs"). Calls that change something need a body."""
     return control(method, "/" + path.lstrip("/"), body, lambda answer: answer)

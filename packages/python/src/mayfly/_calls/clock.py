@@ -8,7 +8,7 @@ from .._instant import Duration, Instant, instant_of, instant_text, optional_ins
 from .._literals import ClockMode, EventName
 from ._call import Call, control
 
-#: Whether an advance waits for functions: False, True (at most 30 seconds), or at most this many seconds.
+#: Whether an advance waits for functions: False, True (for at most 30 seconds), or a time limit in seconds.
 Settle = Union[bool, float]
 
 
@@ -47,8 +47,8 @@ class _Unfinished(TypedDict):
 
 
 class Unfinished(_Unfinished, total=False):
-    """An event source mapping that has records to deliver. `retrying` is present if its function fails. `registered` is
-    present, and False, if the function is not registered."""
+    """An event source mapping that has records to deliver. `retrying` is present if the mapping's function fails.
+    `registered` is present, and False, if the function is not registered."""
 
     retrying: Retrying
     registered: bool

@@ -10,8 +10,8 @@ from ._call import Call, control, nothing
 
 @dataclass(frozen=True)
 class Fault:
-    """A rule that makes operations fail: Fault("throttle", operation="PutItem", count=2). `operation` and `table` restrict it
-    to one operation or table; None matches all."""
+    """A rule that makes operations fail: Fault("throttle", operation="PutItem", count=2). `operation` and `table` restrict
+    the rule to one operation or table; None matches every one."""
 
     fault: FaultKind
     operation: Optional[str] = None  #: PutItem, …
@@ -20,7 +20,7 @@ class Fault:
     #: for internal_server_error, connection_closed and latency: whether the operation takes effect although the client sees
     #: no success. None: it takes effect only with latency, before the delay
     applied: Optional[bool] = None
-    milliseconds: Optional[int] = None  #: for latency, in real time; for stale_reads, on the world's clock
+    milliseconds: Optional[int] = None  #: for latency: the delay in real time; for stale_reads: the lag on the world's clock
     writes: Optional[int] = None  #: for stale_reads: how many commits a read can lag behind
     items: Optional[int] = None  #: for unprocessed: how many items stay unprocessed
     count: Optional[int] = None  #: how many operations fail; None: all that match

@@ -137,7 +137,7 @@ def _projection(projection: Projection) -> dict[str, Any]:
 
 def _merge(body: dict[str, Any], more: Mapping[str, Any]) -> None:
     """Adds the caller's further members. Lists of attributes and indexes are appended to those of the other arguments. All
-    other members replace them."""
+    other members replace the values from the other arguments."""
     for member, value in more.items():
         if not member[:1].isupper():
             raise TypeError(

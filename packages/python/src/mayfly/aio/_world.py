@@ -37,8 +37,8 @@ POLL_SECONDS = 0.001
 
 
 class AsyncWorld(AsyncAwsClients):
-    """A separate account: tables, streams and a clock that no other world sees. A new world is empty, and its clock runs
-    with the host's time.
+    """A separate account: tables, streams and a clock that no other world sees. A new world is empty, and its clock shows the
+    host's time.
 
     account: opens an existing account, such as a world of another process. None: a new, unused account.
 
@@ -66,9 +66,9 @@ class AsyncWorld(AsyncAwsClients):
 
     @classmethod
     def of(cls, world: World) -> AsyncWorld:
-        """An AsyncWorld for an existing World. Closing it removes the functions that were registered through it, and leaves
-        the world otherwise unchanged. If a handler failed and no settle has raised the failure, closing the World raises
-        it."""
+        """An AsyncWorld for an existing World. Closing the AsyncWorld removes the functions that were registered through it,
+        and leaves the world otherwise unchanged. If a handler failed and no settle has raised the failure, closing the World
+        raises the failure."""
         from ._server import AsyncServer
 
         made = cls(AsyncServer.of(world.server), world.account)
@@ -167,7 +167,7 @@ class AsyncWorld(AsyncAwsClients):
         since: Optional[Instant] = None,
         timeout: Duration = 5,
     ) -> Record:
-        """Waits until the item changes, and returns the change's stream record. Use it instead of sleeping.
+        """Waits until the item changes, and returns the change's stream record. Use this method instead of sleeping.
 
         event: INSERT, MODIFY or REMOVE. None: any of them.
         by: who made the change: "user", or "service" for TTL. None: either.
@@ -237,7 +237,7 @@ class AsyncWorld(AsyncAwsClients):
         Each invocation of a handler runs in a separate thread. The handler is served on the loopback interface until the
         world is closed, so a server in a container cannot reach it.
 
-        timeout: the longest that an invocation can take. None: a minute.
+        timeout: the time limit of an invocation. None: a minute.
         may_fail: the test expects failures. Otherwise an exception in the handler is printed to stderr, and the next
             `settle`, or `close` at the end of the test, raises it as a HandlerError.
 
@@ -256,9 +256,9 @@ class AsyncWorld(AsyncAwsClients):
         return await self.run(functions.registered())
 
     async def trigger(self, table: str, function: str, **settings: Any) -> str:
-        """Makes a table's stream call a function, starting with the stream's oldest record. The settings are members of
-        Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns the mapping's UUID. Raises a MayflyError
-        if the table has no stream."""
+        """Creates an event source mapping that calls a function with the records of a table's stream, starting with the
+        oldest record. The settings are members of Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns
+        the mapping's UUID. Raises a MayflyError if the table has no stream."""
         stream = await self.run(functions.stream_of(table))
         return await self.run(functions.create_mapping(stream, function, settings))
 
@@ -269,8 +269,8 @@ class AsyncWorld(AsyncAwsClients):
         If any other function fails, it raises a HandlerError that names the function, its last error, and the records that
         were not delivered.
 
-        timeout: real time. None: 30 seconds. The result's `unfinished` lists the mappings that still have records by
-            then."""
+        timeout: real time. None: 30 seconds. The result's `unfinished` lists the mappings that still have records at that
+            time."""
         return await self._clock.advance(0, settle=True if timeout is None else seconds_of(timeout))
 
     def handler_failures(self) -> list[HandlerFailure]:
@@ -281,7 +281,7 @@ class AsyncWorld(AsyncAwsClients):
     # --- other calls
 
     async def control(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
-        """Makes any call of the control API for this world: control("GET", "/jobs"). `path` is the part after /_mayfly. The
+        """Makes any call to the control API for this world: control("GET", "/jobs"). `path` is the part after /_mayfly. The
         result is the response's JSON."""
         return await self.run(generic(method, path, body))
 
@@ -293,8 +293,8 @@ class AsyncWorld(AsyncAwsClients):
 
     async def close(self) -> None:
         """Delivers the remaining records to functions, for at most two seconds. It then frees the world's memory in the
-        server, stops its handlers, and restores the program's clock if that followed the world's. Raises a HandlerError if
-        a handler failed and no settle has raised the failure yet."""
+        server, stops its handlers, and restores the program's clock if it followed the world's clock. Raises a HandlerError
+        if a handler failed and no settle has raised the failure yet."""
         error = await self._close()
         if error is not None:
             raise error

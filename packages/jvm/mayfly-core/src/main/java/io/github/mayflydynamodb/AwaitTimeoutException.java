@@ -21,7 +21,7 @@ public class AwaitTimeoutException extends ControlException {
     return new AwaitTimeoutException(type(), sentence + " " + more, httpStatus(), changes);
   }
 
-  /** Returns the other changes of the item, oldest first; at most 100. */
+  /** Returns the other changes to the item, oldest first; at most 100. */
   public List<Change> changes() {
     return changes;
   }

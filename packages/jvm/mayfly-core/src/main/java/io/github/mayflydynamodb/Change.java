@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Map;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** A change of an item: a stream record. */
+/** A change to an item: a stream record. */
 public final class Change {
   /** The kind of a change. */
   public enum Event {
@@ -28,7 +28,7 @@ public final class Change {
   /** Whether the service made the change, by TTL. Otherwise, a client made it. */
   public boolean byService() {
     Map<String, Object> identity = Json.object(json.get("userIdentity"));
-    // In Lambda events, the name of the member begins in lower case.
+    // In Lambda events, the name of the member begins with a lowercase letter.
     return "Service".equals(identity.getOrDefault("Type", identity.get("type")));
   }
 

@@ -34,7 +34,7 @@ final class Clients implements AutoCloseable {
 
   /**
    * Configures a client for the world. The client does not read the user's AWS configuration, so that no test calls AWS
-   * by mistake. It retries as often as on AWS, but without the SDK's pauses, which can add up to a minute.
+   * by mistake. It retries as often as on AWS, but without the SDK's pauses, which can last a minute in total.
    */
   <B extends AwsClientBuilder<B, ?>> B configure(B builder) {
     builder

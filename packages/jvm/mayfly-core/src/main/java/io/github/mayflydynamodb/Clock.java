@@ -97,7 +97,8 @@ public final class Clock extends java.time.Clock {
   }
 
   /**
-   * Makes the clock run from its current time, at {@code rate} times the speed of the host's clock: 0.001 to 1,000,000.
+   * Makes the clock run from its current time, {@code rate} times as fast as the host's clock. The rate is between
+   * 0.001 and 1,000,000.
    */
   public Advanced rate(double rate) {
     return set(Map.of("mode", "rate", "rate", rate));
@@ -108,8 +109,8 @@ public final class Clock extends java.time.Clock {
    * from their tables and indexes, and their REMOVE records can be read.
    *
    * @throws IllegalArgumentException if {@code by} is negative
-   * @throws HandlerException with {@link Travel#SETTLE}, if a function failed that was not registered with {@link
-   *     FunctionOptions#mayFail}
+   * @throws HandlerException with {@link Travel#SETTLE}, if a function that was not registered with {@link
+   *     FunctionOptions#mayFail} failed
    */
   public Advanced advance(Duration by, Travel... options) {
     if (by.isNegative()) {

@@ -7,7 +7,7 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.core.interceptor.SdkExecutionAttribute;
 
-/** Makes an SDK call to a dead server throw an exception that says how it died, instead of "connection refused". */
+/** Makes an SDK call to a dead server throw an exception that says how the server died, not "connection refused". */
 final class ExplainsDeath implements ExecutionInterceptor {
   private final Control world;
 

@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param message the reason as a sentence
  */
 public record Explanation(Reason reason, Optional<Instant> expiresAt, String message) {
-  /** A reason why an item exists or not. */
+  /** A reason why an item still exists, or why it does not. */
   public enum Reason {
     /** The item has expired. It is about to be deleted, or waits for a sweep. */
     DUE,
@@ -33,7 +33,7 @@ public record Explanation(Reason reason, Optional<Instant> expiresAt, String mes
     NOT_A_NUMBER,
     /** The TTL looks like milliseconds instead of seconds, so it never fires. */
     MILLISECONDS,
-    /** The TTL is more than five years ago, so DynamoDB ignores it. */
+    /** The TTL is more than five years in the past, so DynamoDB ignores it. */
     TOO_OLD,
     /** The table has no TTL. */
     TTL_DISABLED

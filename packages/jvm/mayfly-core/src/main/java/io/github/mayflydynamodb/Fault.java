@@ -15,7 +15,10 @@ public final class Fault {
     this.members = members;
   }
 
-  /** Operations fail with ProvisionedThroughputExceededException, or with ThrottlingException if they are on tables. */
+  /**
+   * Operations on items fail with ProvisionedThroughputExceededException, and operations on tables fail with
+   * ThrottlingException.
+   */
   public static Fault throttle() {
     return of("throttle");
   }
@@ -55,7 +58,7 @@ public final class Fault {
   }
 
   /**
-   * Transactions fail with TransactionCanceledException because of a conflict, single writes with
+   * Transactions fail with TransactionCanceledException because of a conflict. Single writes fail with
    * TransactionConflictException.
    */
   public static Fault transactionConflict() {
@@ -104,7 +107,7 @@ public final class Fault {
    * Applies the rule at random.
    *
    * @param share the probability that the rule applies to an operation, 0 to 1
-   * @param seed the same seed selects the same operations
+   * @param seed the seed of random choices; the same seed selects the same operations
    */
   public Fault probability(double share, long seed) {
     return with("probability", share).with("seed", seed);

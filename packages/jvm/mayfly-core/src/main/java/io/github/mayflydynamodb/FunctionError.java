@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How a call of a function failed, as the server observed it.
+ * How a call to a function failed, as the server observed it.
  *
  * @param status the HTTP status of the function's response; 0 if there is none
  * @param error the error that an on-failure destination receives, such as {@code Unhandled}

@@ -6,7 +6,7 @@ import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * A batch that an event source mapping gave up.
+ * A batch that an event source mapping gave up on.
  *
  * @param uuid the mapping's UUID
  * @param function the function's name

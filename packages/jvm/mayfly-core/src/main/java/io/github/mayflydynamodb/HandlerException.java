@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A function failed that was not registered with {@link FunctionOptions#mayFail}, or a trigger has records for a
+ * A function that was not registered with {@link FunctionOptions#mayFail} failed, or a trigger has records for a
  * function that is not registered. It is thrown by {@link World#settle}, by an advance with {@link Travel#SETTLE}, or
  * when the test ends. The cause is the first exception that one of the test's own functions threw. Later ones are
  * suppressed exceptions.
@@ -22,7 +22,7 @@ public class HandlerException extends RuntimeException {
   }
 
   /**
-   * Returns the failed calls of the test's own functions since the last HandlerException, oldest first; at most 100.
+   * Returns the failed calls to the test's own functions since the last HandlerException, oldest first; at most 100.
    */
   public List<HandlerFailure> failures() {
     return failures;

@@ -3,7 +3,7 @@ package io.github.mayflydynamodb;
 import java.util.Map;
 
 /**
- * A failed call of one of the test's own functions.
+ * A failed call to one of the test's own functions.
  *
  * @param function the function's name
  * @param error the exception that the function threw

@@ -11,8 +11,8 @@ import java.util.Map;
 
 /**
  * Sends a request and returns its response. It uses HttpURLConnection, whose first request takes 20 ms of processor
- * time in a new JVM, as every test run is. Rejected: java.net.http, whose first request takes 400 ms, because it
- * prepares for TLS and HTTP/2.
+ * time in a new JVM. Every test run starts a new JVM. Rejected: java.net.http, whose first request takes 400 ms,
+ * because it prepares for TLS and HTTP/2.
  */
 final class Http {
   /**

@@ -1,8 +1,8 @@
 package io.github.mayflydynamodb;
 
 /**
- * The server could not be started or reached. The message says what to do. If the server had started, the message ends
- * with its last log lines.
+ * The server could not be started or reached. The message says what to do. If the server had started, the message
+ * ends with the last lines of the server's log.
  */
 public class MayflyException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -45,8 +45,8 @@ public final class Server implements AutoCloseable {
   /**
    * Starts a server, or uses an existing one, and returns when it answers.
    *
-   * @throws MayflyException if no program was found, the server ends or does not answer in time, or it is not from the
-   *     same release as this package; the message says what to do
+   * @throws MayflyException if no program was found, the server ends or does not answer in time, or the server is not
+   *     from the same release as this package; the message says what to do
    */
   public static Server start(ServerOptions options) {
     return start(options, System.getenv());
@@ -135,8 +135,8 @@ public final class Server implements AutoCloseable {
   }
 
   /**
-   * Whether the server has died. Its worlds are lost: start another server. It is false for an existing server that
-   * this JVM did not start.
+   * Whether the server has died. The worlds of a dead server are lost: start another server. Returns false for an
+   * existing server that this JVM did not start.
    */
   public boolean hasDied() {
     if (process == null) {

@@ -9,7 +9,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
  * An item that will expire.
  *
  * @param key the item's key
- * @param due the first instant after its TTL
+ * @param due the first instant after the item's TTL
  * @param expiresAt when the item will be deleted; empty: at the next {@link Ttl#sweep}
  */
 public record Upcoming(Map<String, AttributeValue> key, Instant due, Optional<Instant> expiresAt) {

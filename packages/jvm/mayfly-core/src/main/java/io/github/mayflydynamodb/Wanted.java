@@ -37,7 +37,7 @@ public final class Wanted {
     return of(Change.Event.INSERT);
   }
 
-  /** Selects a change of an existing item. */
+  /** Selects a change to an existing item. */
   public static Wanted modify() {
     return of(Change.Event.MODIFY);
   }

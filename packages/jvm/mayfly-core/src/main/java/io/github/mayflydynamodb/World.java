@@ -18,7 +18,7 @@ import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
 /**
- * A separate account with its own tables, streams and clock. A new world is empty, and its clock runs with the host's
+ * A separate account with its own tables, streams and clock. A new world is empty, and its clock shows the host's
  * time. Closing the world empties the account.
  *
  * <p>Keys are maps of strings, numbers, bytes or the SDK's AttributeValues: {@code Map.of("id", "1")}. A call that the
@@ -134,7 +134,7 @@ public final class World implements AutoCloseable {
    * Waits until every record in the world's streams has reached its function, for at most 30 s of real time. It does
    * not wait for a function that keeps failing. Equivalent to an advance by 0 s with {@link Travel#SETTLE}.
    *
-   * @throws HandlerException if a function failed that was not registered with {@link FunctionOptions#mayFail}
+   * @throws HandlerException if a function that was not registered with {@link FunctionOptions#mayFail} failed
    */
   public Advanced settle() {
     return settle(SETTLE_TIMEOUT);
@@ -155,16 +155,16 @@ public final class World implements AutoCloseable {
     return ttl(table).explain(key);
   }
 
-  /** Waits for any change of an item, for at most 5 s; see {@link Wanted#change()}. */
+  /** Waits for any change to an item, for at most 5 s; see {@link Wanted#change()}. */
   public Change await(String table, Map<String, ?> key) {
     return await(table, key, Wanted.change());
   }
 
   /**
-   * Waits for a change of an item, and returns it.
+   * Waits for a change to an item, and returns the change.
    *
-   * @throws AwaitTimeoutException if no such change happens in time; it lists the item's other changes and, if the item
-   *     can never expire, says why
+   * @throws AwaitTimeoutException if no such change happens in time; the exception lists the item's other changes
+   *     and, if the item can never expire, says why
    */
   public Change await(String table, Map<String, ?> key, Wanted wanted) {
     try {
@@ -214,8 +214,8 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Returns the fault rules. {@code asked} is the number of operations that a rule matched, {@code struck} the number
-   * that it was applied to.
+   * Returns the fault rules. {@code asked} is the number of operations that a rule matched, and {@code struck} is the
+   * number of operations that it was applied to.
    */
   public List<Map<String, Object>> faults() {
     return Json.objects(control.call("GET", "/faults", null).get("rules"));
@@ -256,8 +256,8 @@ public final class World implements AutoCloseable {
    * port of the loopback interface. A server on another machine or in a container cannot reach it: use {@link
    * #function(String, URI)}.
    *
-   * <p>An exception that it throws fails the invocation and the test. It is printed, and thrown as a {@link
-   * HandlerException} by the next settle or when the test ends.
+   * <p>An exception that the function throws fails the invocation and the test. The exception is printed, and thrown
+   * as a {@link HandlerException} by the next settle or when the test ends.
    */
   public void function(String name, Function<Map<String, Object>, ?> body) {
     function(name, body, FunctionOptions.defaults());
@@ -270,8 +270,8 @@ public final class World implements AutoCloseable {
 
   /**
    * Registers a function of this JVM that receives the changes of a table: {@code world.streamFunction("reminder",
-   * event -> event.records().forEach(…))}. An exception that it throws fails the test; see
-   * {@link #function(String, Function)}.
+   * event -> event.records().forEach(…))}. An exception that the function throws fails the test; see {@link
+   * #function(String, Function)}.
    */
   public void streamFunction(String name, StreamHandler handler) {
     streamFunction(name, handler, FunctionOptions.defaults());
@@ -302,7 +302,7 @@ public final class World implements AutoCloseable {
     }
   }
 
-  /** Returns the failed calls of the test's own functions, oldest first, including expected failures; at most 100. */
+  /** Returns the failed calls to the test's own functions, oldest first, including expected failures; at most 100. */
   public List<HandlerFailure> handlerFailures() {
     return failures.all();
   }
@@ -370,9 +370,10 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Makes the table's stream call a function, starting with the stream's oldest record.
+   * Creates an event source mapping that calls a function with the records of the table's stream, starting with the
+   * oldest record.
    *
-   * @param function the function's name, which can be registered later
+   * @param function the name of the function, which can be registered later
    * @param settings further members of Lambda's CreateEventSourceMapping: {@code Map.of("BatchSize", 1)}
    * @return the UUID of the event source mapping
    */
@@ -386,13 +387,16 @@ public final class World implements AutoCloseable {
     return (String) Control.members(control.lambda("POST", "/event-source-mappings/", body)).get("UUID");
   }
 
-  /** Makes the table's stream call a function, with Lambda's defaults. */
+  /**
+   * Creates an event source mapping that calls a function with the records of the table's stream, with Lambda's
+   * defaults.
+   */
   public String trigger(String table, String function) {
     return trigger(table, function, Map.of());
   }
 
   /**
-   * Makes any call of the control API for this world: {@code control("GET", "/jobs", null)}.
+   * Makes any call to the control API for this world: {@code control("GET", "/jobs", null)}.
    *
    * @param path the part after {@code /_mayfly}
    * @param body a Map of Map, List, String, Number, Boolean and null values; null: no body

@@ -35,7 +35,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
  * and {@code mayfly.start-timeout-seconds} in junit-platform.properties apply. Extensions with the same options share a
  * server. The server ends after the last test. If it dies earlier, the next test gets a new one.
  *
- * <p>A test fails if a function of its world failed that was not registered with {@link
+ * <p>A test fails if a function in its world failed and was not registered with {@link
  * io.github.mayflydynamodb.FunctionOptions#mayFail}. If a test fails, the server's log since the test began and the
  * items whose TTL is probably wrong are published as the report entries {@code mayfly.log} and {@code mayfly.ttl},
  * and printed to stderr.

@@ -7,8 +7,8 @@ import io.github.mayflydynamodb.World;
 import java.util.stream.Collectors;
 
 /**
- * Restores the world before each test method to its state before the first test method: the tables that the application
- * created at its start, no items of other tests, and the original time.
+ * Before each test method, restores the world to its state before the first test method: the tables that the
+ * application created at its start, no items of other tests, and the original time.
  */
 class BeginsAgain {
   private final World world;

@@ -18,7 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param startTimeout the time limit for the start; default: ten seconds
  * @param replace whether the world's clients and clock replace the application's own DynamoDB clients and Clock;
  *     default: true
- * @param restore whether the world is restored before each test method to its state before the first test method;
+ * @param restore whether, before each test method, the world is restored to its state before the first test method;
  *     default: true
  */
 @ConfigurationProperties("mayfly")

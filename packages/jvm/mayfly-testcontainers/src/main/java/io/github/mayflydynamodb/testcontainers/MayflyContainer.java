@@ -38,13 +38,13 @@ public class MayflyContainer extends GenericContainer<MayflyContainer> {
   /**
    * Uses an image by its name.
    *
-   * @param image if it is not called {@code mayfly}, declare {@code asCompatibleSubstituteFor("mayfly")}
+   * @param image the image; if its name is not {@code mayfly}, declare {@code asCompatibleSubstituteFor("mayfly")}
    */
   public MayflyContainer(DockerImageName image) {
     super(image);
     image.assertCompatibleWith(IMAGE);
     withExposedPorts(PORT);
-    // Each test needs an account for its world, so raise the server's default limit.
+    // Each test needs an account for its world, so raise the server's default limit on accounts.
     withEnv("MAYFLY_ACCOUNTS_MAX", "1000000");
     waitingFor(Wait.forHttp("/_mayfly/health").forPort(PORT).forStatusCode(200));
   }
