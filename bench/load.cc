@@ -84,7 +84,7 @@ class AnswerReader {
   }
   void append(const char* bytes, std::size_t count) { received_.append(bytes, count); }
 
-  // The response once it is complete, otherwise nullopt. Its body is valid until the next call of any method.
+  // The response once it is complete, otherwise nullopt. Its body is valid until the next call to any method.
   std::optional<Answer> whole(bool closed) {
     if (head_bytes_ == 0 && !read_head()) return std::nullopt;
     const std::string_view rest = std::string_view(received_).substr(head_bytes_);

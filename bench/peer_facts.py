@@ -8,7 +8,7 @@ Needs boto3. Each part needs a new server, in which it creates tables.
 
 - `expiry` writes twenty items that have already expired and twenty that expire five seconds later.
 - `functions` creates a Lambda function and an event source mapping, and then writes three times. The function posts its
-  events to this script. A fourth argument names an environment variable of the function that gets the script's URL.
+  events to this script. A fourth argument names the environment variable in which the function gets the script's URL.
 - `answers` prints each answer that differs from AWS's.
 """
 

@@ -1,4 +1,4 @@
-// A table of figures and their ceilings. A ceiling is the figure of the same work without Mayfly's code.
+// A table of figures and their ceilings. A ceiling is the figure for the same work without Mayfly's code.
 //
 //   Report report("over HTTP", "requests/s");
 //   report.row("GetItem", 31'000, 40'000);

@@ -126,8 +126,8 @@ void writes() {
     return milliseconds_since(begin) * 1000 / writes;
   };
   Report report("a write after a snapshot; ceiling: without a snapshot", "us");
-  report.row("first change of an item", write_us(true, items), write_us(false, items), true);
-  report.row("later change of an item", write_us(true, 100), write_us(false, 100), true);
+  report.row("first change to an item", write_us(true, items), write_us(false, items), true);
+  report.row("later change to an item", write_us(true, 100), write_us(false, 100), true);
   report.print();
 }
 

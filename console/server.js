@@ -178,7 +178,7 @@ async function refusal(response) {
 const printed = (body) => (body === undefined ? "" : JSON.stringify(body));
 
 /**
- * A call of the control API: `control("GET", "/clock")`.
+ * A call to the control API: `control("GET", "/clock")`.
  * @param {string} method @param {string} path @param {any} [body] @param {AbortSignal} [signal]
  * @returns {Promise<any>}
  */
@@ -254,7 +254,7 @@ export const dynamodb = (operation, input, signal) => operate("DynamoDB_20120810
 export const streams = (operation, input, signal) => operate("DynamoDBStreams_20120810", operation, input, signal);
 
 /**
- * A call of Lambda's API: `lambda("GET", "/event-source-mappings/" + uuid)`.
+ * A call to Lambda's API: `lambda("GET", "/event-source-mappings/" + uuid)`.
  * @param {string} method @param {string} path after the version @param {any} [body]
  * @returns {Promise<Response>}
  */

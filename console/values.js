@@ -182,7 +182,7 @@ export function form(item, fixed, { listed = false, ttl = null } = {}) {
       onchange: () => edit(kinds.value, { [kinds.value]: changed(read, kinds.value) }),
     });
     kinds.disabled = stays;
-    // Renaming an attribute may make it the TTL attribute, or stop it from being that.
+    // Renaming an attribute may make it the TTL attribute, or stop it from being the TTL attribute.
     let expires = named.value === ttl;
     named.addEventListener("input", () => {
       if (expires === (named.value === ttl)) return;
@@ -267,7 +267,7 @@ function changed(read, type) {
 
 /**
  * @param {string} type @param {Value} value @param {HTMLInputElement} named @param {boolean} stays
- * @param {((fix: Value) => void) | null} expires for the TTL attribute: replaces this value by another one
+ * @param {((fix: Value) => void) | null} expires for the TTL attribute: replaces this value with another one
  * @returns {{ node: HTMLElement, read: () => Value }}
  */
 function value_form(type, value, named, stays, expires) {

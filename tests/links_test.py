@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the links of the Markdown pages.
 
-- Every relative link leads to a file or directory of the tree, and every #anchor to a heading of its page.
+- Every relative link leads to a file or directory of the tree, and every #anchor leads to a heading of the linked page.
 - Every page below docs/ is linked from another page, so that a reader can find it.
 
 Headings get the anchors that GitHub gives them.

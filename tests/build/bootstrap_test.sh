@@ -61,8 +61,8 @@ printf '#!/bin/sh\necho Darwin\n' >"$work/bin/uname"
 chmod +x "$work/bin/uname"
 sentence 'ID=debian\n' "on macOS, install what Mayfly needs with 'brew install llvm cmake "
 
-# macOS has bash 3.2. Until a script calls script/bootstrap, and until script/bootstrap prints its sentence, no construct of
-# later versions is allowed. In bash 3.2 an empty array is an unset variable.
+# macOS has bash 3.2. Code that runs before a script calls script/bootstrap, or before script/bootstrap prints its sentence,
+# must not use constructs of later versions. In bash 3.2 an empty array is an unset variable.
 early() { sed '/^# --- Debian and Ubuntu$/,$d; /script\/bootstrap"* .*>&2\|^script\/bootstrap "/,$d; s/^ *#.*//' "$root/script/$1"; }
 for script in bootstrap server test; do
   later='mapfile|readarray|declare -[Ag]|local -n|\$\{[A-Za-z_]+(,,?|\^\^?|@[A-Za-z])\}|\|&|&>>|;&|coproc|\[\[ -v |\$\{[a-z_]+\[-1\]\}|printf -v [a-z]+\[|EPOCH|wait -n|%\(.*\)T'

@@ -62,7 +62,7 @@ TEST_CASE("with --exit-with-parent a server exits when its parent exits for any 
   Process shell({"-c", script, "--exit-with-parent"}, {}, "/bin/sh");
   CHECK(health(shell.port()) == 200);
   CHECK(shell.end(SIGKILL) == -SIGKILL);
-  const std::string said = shell.errors();  // ends only once the server has exited too
+  const std::string said = shell.errors();  // ends only after the server has also exited
   CHECK(said.find("the parent process has exited: exiting\n") != std::string::npos);
 }
 
@@ -465,7 +465,7 @@ TEST_CASE("every call of the control API is a command") {
   const std::string id = job["id"], key = R"({"id":{"S":"1"}})";
   CHECK(ask({"snapshot", "take"}, false) == "1\n");
 
-  // A command for each call of the control API, and a part of the command's output.
+  // A command for each control API call, and a part of the command's output.
   struct Row {
     std::string call;
     std::vector<std::string> command;

@@ -424,7 +424,7 @@ TEST_CASE("sweepers share the shards evenly and take over a dead sweeper's shard
 
   for (int shard = 0; shard < 5; ++shard) rows.shards[shard] = {0, 1, shard < 4 ? "a" : "b"};
   rows.beats = {{"a", 9}, {"b", 4}};
-  // A sweeper seen for the first time is alive until its counter has not moved for one lease.
+  // A sweeper that is seen for the first time counts as alive until its counter has not moved for one lease.
   CHECK(changes({}).sweepers == 2);
   CHECK(changes({}).release == std::vector<int>{3});
   CHECK(changes({{"b", {4, now - 2s}}}).take.empty());
@@ -449,7 +449,8 @@ TEST_CASE("a superseded sweeper neither advances the watermark nor deletes twice
   CHECK(first.sweep().settled == 1);  // the first sweeper does not know yet that it was replaced
   Sweeper third(table, "third");
   while (third.leases.held().size() != 16) third.renew(), second.leases.end();
-  CHECK(third.state.read()->shards.at(0).watermark == new_year - 3600);  // the first sweeper's was rejected
+  // The first sweeper's watermark was rejected.
+  CHECK(third.state.read()->shards.at(0).watermark == new_year - 3600);
   CHECK(third.sweep().settled == 0);
   CHECK(third.state.read()->shards.at(0).watermark == new_year + 3300);
   CHECK(table.removed() == std::vector<std::string>{"1"});

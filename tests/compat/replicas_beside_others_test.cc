@@ -419,7 +419,7 @@ TEST_CASE("a disassociated replica keeps its data and becomes a standalone table
   CHECK(regions.table("eu-west-1")["DisassociationProtectionEnabled"] == false);
   CHECK(regions.table("us-east-1")["DisassociationProtectionEnabled"] == true);  // set per region
 
-  // While a write to it cannot arrive, the replica stays in the global table.
+  // The replica stays in the global table while a write to that replica cannot arrive.
   regions.pause("us-east-1", "eu-west-1");
   regions.in("us-east-1", "PutItem",
              {{"TableName", "carts"},

@@ -1,4 +1,5 @@
-// Concurrent transactions: no reader sees half of one, none is lost, and each token takes effect once.
+// Concurrent transactions: no reader sees half of a transaction, no transaction is lost, and each token takes
+// effect once.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>

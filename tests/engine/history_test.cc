@@ -319,8 +319,8 @@ TEST_CASE("versions older than the recovery period are erased unless a point in 
   for (const auto& [at, items] : states)
     if (at >= restorable->earliest) CHECK(items_at(world, carts, at) == items);
   CHECK(items_at(world, *point) == states[point->at]);
-  // Old versions remain for a little more than two days of two writes an hour, and one version of each item
-  // remains for the point.
+  // At two writes an hour, the old versions of a little more than two days remain. One version of each item
+  // also remains for the point.
   CHECK(keys_of(world, 'O') < 2 * (48 + 3) + 31);
   CHECK(world.inconsistency(carts).empty());
   // A shorter period takes effect immediately. A longer period does not bring back erased versions.

@@ -170,7 +170,7 @@ TEST_CASE("an item whose TTL passed over five years ago stays and the reaper doe
   world.put(carts, expiring_item("edge", -157'784'760));
   world.put(carts, {{"id", "negative"}, {"ttl", number(-1)}});
   world.put(carts, {{"id", "milliseconds"}, {"ttl", number(start_ms)}});
-  CHECK(removals(world, carts) == Strings{"edge@0 ttl"});  // exactly five years is not too old
+  CHECK(removals(world, carts) == Strings{"edge@0 ttl"});  // a TTL that is exactly five years old is valid
   CHECK(world.database().reaper().reap_due() == 0);
   CHECK(world.inconsistency(carts).empty());
   CHECK(world.all(carts).size() == 3);

@@ -1,4 +1,4 @@
-// Changes global tables at each point of a replication. The last write of an item must always prevail.
+// Changes global tables at each point of a replication. The last write to an item must always prevail.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <stop_token>

@@ -268,7 +268,7 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   CHECK(shards[0].parent == Shard::Parent{0, start_ms});
   CHECK(shards[0].oldest_sequence == 3);
   CHECK(world.database().change_log().read(stream, 0, 0, 10, 1 << 20).ended);
-  // A later change of the table's description does not bring back the closed shard.
+  // A later change to the table's description does not bring back the closed shard.
   world.database().tables().update(carts, [](Table& table) { table.settings.set("colour", "red"); });
   shards = world.database().catalog().find_stream(stream)->shards;
   REQUIRE(shards.size() == 1);

@@ -52,7 +52,7 @@ TEST_CASE("a transaction over two tables commits both items with consecutive rec
   auto orders = world.create(description);
 
   Transaction transaction(world.database().write_path(), Cause::user);
-  // The items are added in the opposite order of the tables' locks.
+  // The items are added in the reverse order of the tables' locks.
   const auto order = transaction.add(orders, key_of(*orders->description(), {{"id", "o"}}));
   const auto cart = transaction.add(carts, key_of(*carts->description(), {{"id", "c"}}));
   REQUIRE(transaction.lock());

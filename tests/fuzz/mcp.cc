@@ -51,9 +51,9 @@ std::stop_token stopped() {
   return source->get_token();
 }
 
-// Uses one account and region, whichever a call names. Control calls get a stop token that is already
-// stopped, so none of them waits. Fault rules cannot be set, because they would make checked operations fail,
-// and some rules outlive an input.
+// Always uses the same account and region, no matter which ones a call names. Control calls get a stop token
+// that is already stopped, so none of them waits. Fault rules cannot be set, because they would make checked
+// operations fail, and some rules outlive an input.
 class FuzzedWorld final : public compat::mcp::World {
  public:
   FuzzedWorld(FuzzedEmulator& emulator, std::optional<compat::Answer> told)

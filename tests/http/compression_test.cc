@@ -25,7 +25,7 @@ std::optional<DecompressFailure> failure_of(std::string_view bytes, Encoding enc
 }  // namespace
 
 TEST_CASE("Accept-Encoding is parsed as DynamoDB parses it including its quirks") {
-  // The authors of ScyllaDB's Alternator observed each of these on AWS.
+  // The authors of ScyllaDB's Alternator observed each of these results on AWS.
   struct Line {
     std::string_view header;
     Encoding chosen;

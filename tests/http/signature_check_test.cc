@@ -208,7 +208,8 @@ TEST_CASE("signature checks run in DynamoDB's order from the date to the signatu
 }
 
 TEST_CASE("a presigned request is valid from fifteen minutes before its date until it expires") {
-  // Signed like a header signature; the query parameters are signed as well.
+  // Makes a presigned request. Its signature is computed like one in a header, and also covers the query
+  // parameters.
   const auto presigned = [](const std::string& expires, const std::string& token = "") {
     std::string query =
         "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIDEXAMPLE%2F20240101%2Fus-east-1%2Fdynamodb%"

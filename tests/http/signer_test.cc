@@ -1,5 +1,6 @@
 // Checks requests signed for S3 against other implementations: the first expected signature is an example in
-// S3's API reference ("Signature calculations for the Authorization header"), the others come from botocore.
+// S3's API reference ("Signature calculations for the Authorization header"), and the others come from
+// botocore.
 #include "http/outbound/signer.h"
 
 #include <catch2/catch.hpp>

@@ -63,8 +63,8 @@ class Pages:
 
 
 class Rebinder:
-    """Simulates DNS rebinding: a name that first means the attacker's server and then Mayfly. Serves one page, then forwards
-    all bytes to Mayfly.
+    """Simulates DNS rebinding: a name that first resolves to the attacker's server and then to Mayfly. Serves one page, then
+    forwards all bytes to Mayfly.
 
     The browser treats both as one origin, as with a rebound name. Mayfly receives the browser's requests byte for byte.
     """

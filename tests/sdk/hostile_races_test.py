@@ -1,5 +1,5 @@
-"""Another process swaps names in directories while Mayfly works there. Mayfly must not read, create or change any file outside
-them."""
+"""Another process swaps names in directories while Mayfly works there. Mayfly must not read, create or change any file
+outside those directories."""
 
 import contextlib
 import ctypes

@@ -37,7 +37,8 @@ def environment():
 
 
 def run(*words, memory_max=None, timeout=SECONDS_MAX):
-    """Runs a command. Returns its exit code and the combined output. `memory_max` limits its address space, in bytes."""
+    """Runs a command. Returns its exit code and the combined output. `memory_max` limits the command's address space, in
+    bytes."""
 
     def limit():
         if memory_max:

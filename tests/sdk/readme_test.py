@@ -27,8 +27,8 @@ class Readme(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", printed))
 
     def shell(self, server):
-        """Returns a function that runs a command with `mayfly` on its PATH and the server's URL. It returns the command's
-        output; the command must succeed and print no errors."""
+        """Returns a function that runs a command with `mayfly` on its PATH and the server's URL in MAYFLY_URL. The function
+        returns the command's output; the command must succeed and print no errors."""
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         os.symlink(os.path.abspath(binary()), f"{directory.name}/mayfly")

@@ -2,8 +2,8 @@
 
 Each item stores the name of the minute in which it expires. A job that runs every minute finds expired items through a
 global index on that name and deletes them. The published job has an off-by-one error: its windows are (start, end], but it
-queries ttl < end, so it never sweeps an item whose ttl is exactly the window's end. DynamoDB keeps that item, and so does
-Mayfly, until its own TTL, which needs no sweeper, removes it.
+queries ttl < end, so it never sweeps an item whose ttl is exactly the window's end. DynamoDB keeps that item. Mayfly also
+keeps it until Mayfly's own TTL, which needs no sweeper, removes it.
 """
 
 import datetime
@@ -66,7 +66,8 @@ def expired_in(table, window, now):
 
 
 def published_sweep(table, now):
-    """The published job, which runs every minute on the minute. Deletes all it finds unconditionally, 25 items at a time."""
+    """The published job, which runs every minute on the minute. Unconditionally deletes everything that it finds, 25 items at
+    a time."""
     with table.batch_writer() as batch:
         for item in expired_in(table, window_of(now), now):
             batch.delete_item(Key={"itemId": item["itemId"]})

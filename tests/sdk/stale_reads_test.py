@@ -15,7 +15,7 @@ def setUpModule():
 
 
 class Shop:
-    """Stores customers' orders. `consistent` says whether its author knew of ConsistentRead."""
+    """Stores customers' orders. `consistent` says whether the shop's author knew of ConsistentRead."""
 
     def __init__(self, dynamodb, consistent):
         self.dynamodb = dynamodb

@@ -37,7 +37,7 @@ class StorageFaults(unittest.TestCase):
         return self.log.read().decode()
 
     def test_a_server_recovers_after_reaching_a_file_size_limit(self):
-        """Beyond RLIMIT_FSIZE (`ulimit -f`) a process gets SIGXFSZ, which ends it by default."""
+        """A process that writes beyond RLIMIT_FSIZE (`ulimit -f`) gets SIGXFSZ, which ends the process by default."""
         self.assertEqual(self.put(), 200)
         limits = resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE, (1 << 16, limits[1]))

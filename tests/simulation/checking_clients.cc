@@ -109,7 +109,8 @@ void Clients::check_table(const std::string& name, const ModelTable& table) {
     wrong_(name + ": " + pending.text + " instead of " + std::to_string(expiring) + " pending items");
 }
 
-// Reads every shard from its beginning. Each record must occur once, and each item's records in order.
+// Reads every shard from its beginning. Each record must occur once, and each item's records must be in
+// order.
 void Clients::check_stream(const std::string& name, const ModelTable& table) {
   const Answer described = ask("DescribeTable", {{"TableName", name}});
   const std::string region = name.substr(std::min(name.find('@'), name.size()));  // ask() removes it

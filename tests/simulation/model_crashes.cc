@@ -158,7 +158,7 @@ bool Model::is_just(const ModelState& state, const ModelState& found, engine::In
 }
 
 // If `found` is the state plus one commit of a request in doubt or of the service, returns the state with
-// that commit's changes of tables and backups, but not of items. Otherwise returns nullopt.
+// that commit's changes to tables and backups, but not to items. Otherwise returns nullopt.
 std::optional<ModelState> Model::followed(std::size_t state, const ModelState& found,
                                           engine::Instant now) const {
   if (const auto changed = changed_in_doubt(state, found)) return changed;

@@ -121,7 +121,7 @@ void Model::carry_over_replica(ModelState& found, const std::string& name, const
 
 namespace {
 
-// The writes of the item, without copied items, which storage does not list.
+// The writes to the item, without copied items, which storage does not list.
 std::vector<ModelDeparture> sent_to(const std::vector<ModelDeparture>& arriving, const std::string& key) {
   std::vector<ModelDeparture> sent;
   for (const ModelDeparture& each : arriving)

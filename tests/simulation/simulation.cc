@@ -70,7 +70,7 @@ std::optional<ModelWrite> write_of(const engine::Database& database, const engin
   return ModelWrite{version->number, version->origin == 0 || version->origin == table.id};
 }
 
-// The writes of the table's items and of its removed items.
+// The last write to each of the table's items, including its removed items.
 std::map<std::string, ModelWrite> writes_of(const engine::Database& database, const engine::Table& table) {
   std::map<std::string, ModelWrite> writes;
   const std::string prefix = engine::write_version_key(table.id, {});
@@ -327,7 +327,7 @@ class Simulation {
     model_.reached(place, Interleaver::self());
   }
 
-  // Called while a change of the catalog is reported, when no other thread may take a turn.
+  // Called while a change to the catalog is reported, when no other thread may take a turn.
   [[nodiscard]] engine::TableId id_of(const std::string& table) const {
     const engine::Interleaving::Alone alone;
     const bool away = table.find('@') != std::string::npos;

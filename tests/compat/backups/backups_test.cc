@@ -198,7 +198,7 @@ TEST_CASE("once old item versions reach their limit no backup is made and the he
   for (int i = 0; i < 50; ++i)
     emulator.ok("DeleteItem", {{"TableName", "carts"},
                                {"Key", {{"id", {{"S", std::to_string(i) + std::string(300, 'x')}}}}}});
-  // Measures what points need now, instead of waiting for the background run.
+  // Measures now how much data the points need, instead of waiting for the background run.
   emulator.emulator().database().history_trimmer().trim();
   CHECK(json::parse(control(emulator, "GET", "/_mayfly/health"))["status"] ==
         "degraded: limit of old item versions reached (--history-max)");
@@ -245,7 +245,7 @@ TEST_CASE("a table deletion leaves either the table or its SYSTEM backup if any 
     const int made = writes.exchange(-1);
     CAPTURE(failing, answer.body);
     CHECK(tables_and_system_backups(emulator) == 1);
-    emulator.emulator().database().history_trimmer().trim();  // so its thread has nothing to do
+    emulator.emulator().database().history_trimmer().trim();  // so the trimmer's thread has nothing to do
     CHECK(inconsistency(emulator.emulator().database()) == "");
     if (made <= failing) {
       CHECK(answer.status == 200);

@@ -1,4 +1,4 @@
-// Failed batches can be written only to regular files below one directory, and only on paths without links.
+// Failed batches can be written only to regular files below one directory, and only at paths without links.
 #include "compat/lambda/destination_directory.h"
 
 #include <catch2/catch.hpp>

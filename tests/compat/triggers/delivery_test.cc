@@ -51,8 +51,8 @@ TEST_CASE("a function receives a stream's records in order and in batches") {
   CHECK(world.delivered("f") == "a b c d e f");
 }
 
-// Unlike in GetRecords, the names in userIdentity begin in lower case, the time is a float, and each record
-// has the stream's ARN.
+// Unlike in GetRecords, the names in userIdentity begin with a lowercase letter, the time is a float, and
+// each record has the stream's ARN.
 TEST_CASE("an event has the format of Lambda's events") {
   TriggerWorld world;
   world.function("f");
