@@ -138,7 +138,8 @@ def summary(turns):
 def start_all(bench, stack, on_disk):
     """Starts all servers and loads the tables.
 
-    Returns the started servers, the reasons of those that failed, and for each table the reasons of those that lack it.
+    Returns the started servers, the reason why each other server failed, and for each table the reason why each server
+    without it lacks it.
     """
     processes, refused, lacking = {}, {}, {name: {} for name in TABLES}
     for server in bench.of_tables():

@@ -146,7 +146,7 @@ KNOWN = {
 
 
 def fetch(names, progress):
-    """Installs peers by name. Returns the installed ones, and for each of the others the reason."""
+    """Installs peers by name. Returns the installed peers, and the reason why each other peer could not be installed."""
     peers, skipped = {}, {}
     for name in names:
         install, start = KNOWN[name]

@@ -16,7 +16,7 @@ target_link_options(mayfly_instrumentation INTERFACE -fsanitize=${MAYFLY_SANITIZ
 # Sanitizers' code prevents GCC from seeing that variables are initialized.
 target_compile_options(mayfly_instrumentation INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 # TSan does not support fences. Asio uses them for handlers that a strand or a pool passes between threads. A mutex also
-# orders those, so TSan reports no false races.
+# orders these handlers, so TSan reports no false races.
 if(MAYFLY_SANITIZE MATCHES thread)
   target_compile_options(mayfly_instrumentation INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 endif()

@@ -17,7 +17,7 @@ function(mayfly_compile_by_room target)
     if(source MATCHES "/compat/operations/" OR room STREQUAL schemas OR name STREQUAL main.cc)
       continue()
     endif()
-    # Groups by a hash of the name, so that adding a file does not move the others to different groups.
+    # Groups files by a hash of the name, so that adding a file does not move other files to different groups.
     string(MD5 hash ${name})
     string(SUBSTRING ${hash} 0 6 hash)
     math(EXPR part "0x${hash} % ((${files_${room}} + ${together_max} - 1) / ${together_max})")

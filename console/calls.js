@@ -18,7 +18,7 @@ function binary(value) {
 }
 
 /**
- * A literal of a language that looks like JSON.
+ * A value as a literal of a language whose literals look like JSON.
  * @param {any} value
  * @param {{ yes: string, no: string, nothing: string, bytes: (base64: string) => string }} language
  * @param {string} indent

@@ -275,7 +275,7 @@ export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // A page that another machine serves by plain HTTP has no clipboard API.
+    // A page that another machine serves over plain HTTP has no clipboard API.
     const area = element("textarea", { value: text, "aria-hidden": "true" });
     (document.querySelector("dialog[open]") ?? document.body).append(area);
     area.select();

@@ -47,7 +47,7 @@ export class StreamReader {
     return read;
   }
 
-  /** Adds the shards that are not known yet. Splits and rolls create new ones. */
+  /** Adds the shards that are not known yet. Splits and roll-overs create new shards. */
   async find_shards() {
     /** @type {string | undefined} */
     let after;

@@ -137,7 +137,7 @@ function controls(advance, again, settle, ages, signal) {
     size: 22,
     spellcheck: "false",
   });
-  // The box follows the clock until it is edited.
+  // The box follows the clock until the user edits the box.
   let suggested = "";
   const suggest = () => {
     if (at.value === suggested) at.value = suggested = new Date(now()).toISOString().slice(0, 19) + "Z";

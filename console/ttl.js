@@ -1,4 +1,4 @@
-// The meaning of a TTL attribute's value, and fields that take it as a date, a span or epoch seconds.
+// The meaning of a TTL attribute's value, and fields in which a user enters it as a date, a span or epoch seconds.
 import { button, element, fill, moment, spanned } from "./elements.js";
 import { now } from "./server.js";
 
@@ -94,7 +94,8 @@ export function verdict_line(of, use) {
 }
 
 /**
- * The fields of a TTL attribute of type N: epoch seconds, a date, and a span from now. An edit of one updates the others.
+ * The fields of a TTL attribute of type N: epoch seconds, a date, and a span from now. Editing one of these fields
+ * updates the others.
  * @param {HTMLInputElement} epoch
  */
 export function ttl_fields(epoch) {

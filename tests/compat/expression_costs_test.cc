@@ -13,7 +13,7 @@ namespace {
 thread_local std::uint64_t allocated_bytes = 0;
 }
 
-// These operators replace the library's in the whole program. They count bytes and otherwise behave the same.
+// These operators replace the library's operators in the whole program. They also count bytes.
 void* operator new(std::size_t bytes) {
   allocated_bytes += bytes;
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;

@@ -42,7 +42,7 @@ TEST_CASE("a latency fault holds back at most 64 MB of responses and further res
   delay(emulator, "BatchExecuteStatement");
   json statements = json::array();
   for (int i = 0; i < 25; ++i) statements.push_back({{"Statement", "SELECT * FROM carts WHERE id = '1'"}});
-  const std::string request = json{{"Statements", statements}}.dump();  // the response has 9.7 MB
+  const std::string request = json{{"Statements", statements}}.dump();  // the response is 9.7 MB long
   std::stop_source stop;
   std::atomic<int> answered = 0;
   std::vector<std::thread> clients;

@@ -125,7 +125,7 @@ TEST_CASE("a write that changes nothing writes no record", "[transaction]") {
   CHECK(records[2].cause == Cause::user);
   CHECK_FALSE(records[2].new_image);
   CHECK(records[2].created == start_ms);
-  // The keys have 3 bytes, {"id":"a"}, and the old image has 3 more, {"n":2}.
+  // The keys, {"id":"a"}, take 3 bytes, and the rest of the old image, {"n":2}, takes 3 more bytes.
   CHECK(records[2].size_bytes == 3 + 6);
 }
 

@@ -95,7 +95,7 @@ class MayflyServer:
         assert code == 0, f"mayfly exited with {code} on SIGTERM"
 
     def kill(self):
-        """Sends SIGKILL, like a crash."""
+        """Sends SIGKILL, to simulate a crash."""
         for client in self._clients:
             client.close()
         self._process.kill()

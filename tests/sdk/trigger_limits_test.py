@@ -41,7 +41,7 @@ resource.prlimit(pid, resource.RLIMIT_NPROC, (hard if threads < 0 else threads, 
 
 
 def limit_threads(server, threads_max):
-    """Limits the server's number of threads from now on; -1 removes the limit. Only the server's user can do this."""
+    """Limits the server's number of threads from now on; -1 removes the limit. Only the server's user can set this limit."""
     arguments = ["/usr/bin/python3", "-c", SET_LIMIT, str(server.pid), str(threads_max)]
     subprocess.run(arguments, preexec_fn=become_nobody, check=True)
 

@@ -354,7 +354,8 @@ StreamOutcome run_stream(const StreamRun& run) {
         judge.page(shard, next, records);
       },
       judge.places);
-  // Repeats writes that were not acknowledged. If they were stored, they change nothing and make no record.
+  // Repeats writes that were not acknowledged. A write that was already stored changes nothing and makes no
+  // record.
   write_and_consume(run, *emulator, consumer, acknowledged, [](int) {});
   outcome.seconds_after_kill = Seconds(std::chrono::steady_clock::now() - start).count();
   judge.end();

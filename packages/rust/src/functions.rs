@@ -55,7 +55,7 @@ struct Failed {
 impl World {
     /// Registers a function of this process, for event source mappings and Lambda's Invoke. It receives the decoded
     /// payload, and its result is encoded as JSON. The registration is sent when the returned [`Function`] is awaited; set
-    /// [`Function::timeout`] and [`Function::may_fail`] before that.
+    /// [`Function::timeout`] and [`Function::may_fail`] before you await it.
     ///
     /// ```no_run
     /// # async fn register(world: &mayfly::World) -> Result<(), mayfly::Error> {

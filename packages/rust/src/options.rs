@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Options for starting a server. With the default, it stores its data in memory and uses a free port.
+/// Options for starting a server. By default, the server stores its data in memory and uses a free port.
 ///
 /// ```
 /// let frozen = mayfly::Options { args: vec!["--clock".into(), "frozen".into()], ..Default::default() };

@@ -138,7 +138,7 @@ impl World {
     /// the world. Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the
     /// failures.
     ///
-    /// If a world is dropped without `close`, it panics instead of returning the error, and it does not wait: functions
+    /// If a world is dropped without `close`, the drop panics instead of returning the error, and does not wait: functions
     /// never receive the remaining records.
     pub async fn close(self) -> Result<(), Error> {
         if !self.account.names().is_empty() {

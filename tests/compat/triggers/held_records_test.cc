@@ -22,7 +22,7 @@ using std::chrono::milliseconds, std::chrono::seconds;
 constexpr std::size_t no_bound = std::size_t{1} << 40;
 constexpr int items = 1'000;
 
-// Creates a stream of 256 shards whose records have 1 KB each.
+// Creates a stream with 256 shards and records of 1 KB.
 std::string create_wide_stream(TriggerWorld& world) {
   const std::string arn = world.create_table("carts");
   engine::Database& database = world.triggers().database();

@@ -25,7 +25,7 @@ using Answer = TriggerWorld::Answer;
 using engine::Resharding;
 using std::chrono::hours, std::chrono::milliseconds;
 
-// Splits or rolls all open shards.
+// Splits or rolls over all open shards.
 void reshard(TriggerWorld& world, Resharding how) {
   engine::Database& database = world.triggers().database();
   REQUIRE(database.tables().reshard(database.catalog().find(world.scope, "carts"), std::nullopt, how));

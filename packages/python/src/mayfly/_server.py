@@ -115,7 +115,7 @@ class Server:
         return self._log.position()
 
     def instance(self) -> Instance:
-        """The running server, or a new one if it died. Raises the constructor's errors."""
+        """The server, or a new one if it died. Raises the constructor's errors."""
         with self._lock:
             process = self._instance.process
             if process is not None and self.has_died:

@@ -246,9 +246,9 @@ class World(AwsClients):
     def settle(self, timeout: Optional[Duration] = None) -> Advanced:
         """Waits until every record of the world's streams has reached its functions, without moving the clock.
 
-        It returns early if only functions registered with may_fail=True keep failing; the result's `settled` is then False.
-        If any other function fails, it raises a HandlerError that names the function, its last error, and the records that
-        were not delivered.
+        This method returns early if only functions registered with may_fail=True keep failing; the result's `settled` is then
+        False. If any other function fails, this method raises a HandlerError that names the function, the function's last
+        error, and the records that were not delivered.
 
         timeout: real time. None: 30 seconds. The result's `unfinished` lists the mappings that still have records at that
             time."""

@@ -27,7 +27,7 @@ async def apart(work: Callable[[], None]) -> None:
 
 
 def handler_of(function: Function) -> Function:
-    """Returns a synchronous handler. If the given one is a coroutine function, it runs in the loop of this call, and the
+    """Returns a synchronous handler. If `function` is a coroutine function, it runs in the event loop of this call, and the
     returned handler waits for its result."""
     if not inspect.iscoroutinefunction(function):
         return function

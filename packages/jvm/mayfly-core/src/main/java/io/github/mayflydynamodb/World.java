@@ -102,7 +102,8 @@ public final class World implements AutoCloseable {
 
   /**
    * Configures any other AWS client for this world: {@code world.configure(LambdaClient.builder()).build()}. It sets
-   * the endpoint, region, credentials, HTTP client and overrideConfiguration. Settings made afterwards replace these.
+   * the endpoint, region, credentials, HTTP client and overrideConfiguration. Settings that the caller makes later
+   * replace these settings.
    */
   public <B extends AwsClientBuilder<B, ?>> B configure(B builder) {
     return clients.configure(builder);
