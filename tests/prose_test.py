@@ -17,7 +17,7 @@ SKIPPED = re.compile(
     r"LICENSE$|bench/results/|tests/(scripts|fuzz/corpus|sdk/older_directory)/|tests/http/aws_|tests/prose_|tests/spelling"
     r"|.*(package-lock\.json|pnpm-lock\.yaml|go\.sum|Cargo\.lock)$"
 )
-# Rooms with messages of Mayfly. The other rooms of compat have AWS's.
+# Rooms whose messages are Mayfly's own. The messages in the other rooms of compat are AWS's.
 MESSAGES = re.compile(r"(cli|http|embed|engine|compat/(control|mcp|outbound))/.*\.(cc|h)$")
 
 VERB = r"(?:is|are|was|were|has|have|had|can|may|does|do|comes?|goes|stands?|gives?|takes?|makes?|asks?|waits?|wants?|needs?|reads?|writes?|sends?|follows|fell|falls)"
@@ -78,7 +78,7 @@ def names_of_tests(text):
 
 
 def prose(path, text):
-    """The sentences of a file, each with what it is."""
+    """The sentences of a file, each with its kind."""
     if path.endswith(".md"):
         text = re.sub(r"^ {4}.*$", "", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M), flags=re.M)
         text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "X", text))

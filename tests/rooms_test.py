@@ -133,7 +133,8 @@ PRIVATE = re.compile(
 
 
 def private_names(text):
-    """The names in a file's anonymous namespaces. An alias is named with its meaning: several files may have the same one."""
+    """The names in a file's anonymous namespaces. An alias is named with its meaning: several files may have the same
+    alias."""
     for body in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.DOTALL | re.MULTILINE):
         for kind, alias, meaning, constant, function in PRIVATE.findall(body):
             yield kind or constant or function or alias, meaning

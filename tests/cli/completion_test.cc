@@ -1,4 +1,4 @@
-// Tests completion, called in the same way as the shells' scripts call it.
+// Tests completion. The tests call it in the same way as the shells' scripts.
 #include "cli/options/completion.h"
 
 #include <algorithm>

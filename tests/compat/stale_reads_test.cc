@@ -1,5 +1,5 @@
-// Tests rules of the stale_reads fault: which operations read an older state, which state they see, and what
-// ends the lag.
+// Tests the rules of the stale_reads fault: which operations read an older state, which state they see, and
+// what ends the lag.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

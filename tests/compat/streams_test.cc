@@ -1,4 +1,4 @@
-// ListStreams, DescribeStream, GetShardIterator and GetRecords, tested with whole requests and responses.
+// Tests ListStreams, DescribeStream, GetShardIterator and GetRecords with whole requests and responses.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>

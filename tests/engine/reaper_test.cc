@@ -316,7 +316,7 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
     writers.emplace_back([&, writer] {
       for (int i = 0; i < 400; ++i) {
         const Instant now = world.now();
-        // Half of the items are due immediately, the others in an hour.
+        // Half of the items are due immediately, and the others are due in an hour.
         const bool expires = (i + writer) % 2 == 0;
         world.put(carts, {{"id", std::to_string(i % 5)},
                           {"user", "u"},

@@ -89,7 +89,7 @@ TEST_CASE("a deletion prevails over an earlier write no matter when a restore ha
   CHECK(places > 5);
 }
 
-// The restored tables used to be visible before the restored settings of the routes.
+// The restored tables used to become visible before the restored settings of the routes did.
 TEST_CASE("a paused route holds its writes no matter when replication runs during a restore",
           "[replication]") {
   const int places = at_each_place([](int place) {

@@ -70,7 +70,7 @@ TEST_CASE("a log that is cut off anywhere is reported as torn or whole but never
     REQUIRE(result != Result::damaged);
     whole += result == Result::whole;
   }
-  CHECK(whole == 12);  // cut between two records
+  CHECK(whole == 12);  // the log was cut between two records
 }
 
 TEST_CASE("a log with a changed byte or a cut-off log that another log follows is reported as damaged",

@@ -26,7 +26,7 @@ bool is_same(const Record& a, const Record& b) {
          a.error().ends_file == b.error().ends_file;
 }
 
-// From a damaged Zstandard file, different chunks can recover different amounts of data (compression.h).
+// Reading a damaged Zstandard file in different chunks can recover different amounts of data (compression.h).
 bool is_damaged_zstd(const ReaderOptions& options, const std::vector<Record>& records) {
   return options.compression == Compression::zstd && !records.empty() && !records.back() &&
          records.back().error().what.starts_with("The file is not in a supported ZSTD");

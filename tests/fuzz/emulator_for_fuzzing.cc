@@ -19,13 +19,13 @@ namespace {
 
 using json::Value;
 
-// Limits the background work after an input, which can be more work than the input's requests.
+// Limits the background work after an input, because that work can exceed the work for the input's requests.
 constexpr int steps_max = 200;
-// In a long run, storage is verified after one of this many inputs.
+// In a long run, storage is verified after one in this many inputs.
 constexpr std::size_t inputs_for_a_verification = 32;
-// Maximum worlds per database. The data of deleted worlds makes reads slower.
+// Maximum number of worlds per database. The data of deleted worlds makes reads slower.
 constexpr int worlds_max = 256;
-// Maximum size of a response's value that later requests can use.
+// Maximum size of a value that is kept from a response for later requests.
 constexpr std::size_t remembered_bytes_max = 4096;
 
 constexpr std::string_view tables[] = {

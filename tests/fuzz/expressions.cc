@@ -115,8 +115,8 @@ void try_projection(std::string_view text, const Item& item) {
   must_be_storable(project_flat(*projection, item));
   for (const Path& path : *projection) {
     if (find(path, item) == nullptr) continue;
-    // A projected path exists in the result, unless it contains a list index, because the elements of lists
-    // move up.
+    // A projected path exists in the result, unless it contains a list index, because a projection moves the
+    // elements of a list up.
     const bool in_list = std::any_of(path.elements.begin(), path.elements.end(),
                                      [](const auto& element) { return element.index() == 1; });
     if (!in_list) must(find(path, projected) != nullptr, "a projection contains its paths", text);

@@ -87,7 +87,7 @@ std::optional<std::string> read_by_boost(std::string_view text) {
   return parser.handler().text();
 }
 
-// Boost.JSON's exponents have 32 bits. Its exact behavior close to that limit is not compared.
+// Boost.JSON's exponents are 32 bits wide. Boost.JSON's exact behavior close to that limit is not compared.
 bool has_long_exponent(std::string_view text) {
   constexpr std::size_t digits = 10;
   for (auto at = text.find_first_of("eE"); at < text.size(); at = text.find_first_of("eE", at + 1)) {

@@ -3,7 +3,7 @@
 // the input that failed.
 //
 // If an argument is a file instead of a directory, it is a recorded long run (long_run.h), and its inputs run
-// in order. The number of each is printed before it runs.
+// in order. The number of each input is printed before the input runs.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -43,7 +43,8 @@ void try_request(std::string_view text) {
     if (unchecked) must(unchecked->account.size() == 12, "an account has twelve digits", unchecked->account);
   }
 
-  // The request is accepted with a correct signature, made as SDKs make it, and rejected with another body.
+  // The request is accepted with a correct signature, which is made as SDKs make it. With the same signature
+  // and another body, it is rejected.
   Signing signing{.now = now};
   signing.method = method;
   signing.target = "/" + std::string(target.substr(0, target.find_first_of("#\r")));

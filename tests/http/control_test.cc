@@ -132,7 +132,7 @@ TEST_CASE("an io thread tries to answer item operations but no other operations"
   for (const char* operation :
        {"GetItem", "Scan", "PutItem", "BatchWriteItem", "TransactWriteItems", "Invent"})
     CHECK(waits(operation) == std::nullopt);
-  // These may wait for writes to their tables to finish.
+  // These operations may wait until writes to a table have finished.
   for (const char* operation : {"CreateTable", "DescribeTable", "UpdateTable", "DeleteTable", "ListTables"})
     CHECK(waits(operation) == http::Waiting::locks);
   CHECK(waits("BatchExecuteStatement") == http::Waiting::processors);

@@ -36,7 +36,7 @@ std::string outcome(const Request& request) { return signed_at(noon, keys, reque
 
 Signing at(engine::Instant now) { return {.now = now}; }
 
-// Returns a signed request whose Authorization header has `what` replaced by `by`.
+// Returns a signed request in whose Authorization header `what` is replaced with `by`.
 Request rewritten(const std::string& what, const std::string& by, const Signing& signing = at(noon)) {
   Request request = signed_request(signing);
   for (http::HeaderLine& header : request.all_headers) {
@@ -346,7 +346,7 @@ TEST_CASE("a compressed body is signed as sent and decompressed only after the s
   signing.key.secret = "other";
   const HttpAnswer refused = server.ask(signed_bytes(signing));
   CHECK(Json::parse(refused.body)["__type"] == "com.amazon.coral.service#InvalidSignatureException");
-  // The body is not parsed either: an invalid signature is reported first.
+  // The body is not parsed: an invalid signature is reported first.
   signing.body = "no JSON, and no gzip either";
   signing.headers[0].second = "Nonsense.Nonsense";
   CHECK(server.ask(signed_bytes(signing)).body.find("InvalidSignatureException") != std::string::npos);

@@ -82,7 +82,7 @@ TEST_CASE("every example in AWS's test suite yields AWS's signature and intermed
   int examples = 0;
   for (const auto& [name, files] : suite) {
     const auto context = nlohmann::json::parse(files.at("context.json"));
-    if (!context["normalize"]) continue;  // only S3 leaves paths as they are
+    if (!context["normalize"]) continue;  // only S3 does not normalize paths
     const auto& credentials = context["credentials"];
     const http::Keys keys(http::Key{credentials["access_key_id"], credentials["secret_access_key"],
                                     credentials.value("token", "")});

@@ -1,5 +1,5 @@
-// Attempts of a page to use a server of another origin. `settings` is {mayfly, report}. Reports {tried, read}: the names of
-// all attempts, and the text that the page could read, by name.
+// A page's attempts to use a server of another origin. `settings` is {mayfly, report}. Reports {tried, read}: the names
+// of all attempts, and the text that the page could read, by name.
 const read = {};
 const tried = [];
 

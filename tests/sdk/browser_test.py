@@ -66,7 +66,8 @@ class Rebinder:
     """Simulates DNS rebinding: a name that first resolves to the attacker's server and then to Mayfly. Serves one page, then
     forwards all bytes to Mayfly.
 
-    The browser treats both as one origin, as with a rebound name. Mayfly receives the browser's requests byte for byte.
+    The browser treats both servers as one origin, as with a rebound name. Mayfly receives the browser's requests byte for
+    byte.
     """
 
     def __init__(self, html, mayfly_port):

@@ -1,6 +1,6 @@
 """Controls time as a test suite would, with boto3 and the control API.
 
-Each test has its own world: an account of twelve digits with its own tables, streams and clock.
+Each test has its own world: an account, named by twelve digits, with its own tables, streams and clock.
 """
 
 import itertools

@@ -78,7 +78,7 @@ class MlflowTest(unittest.TestCase):
         self.addCleanup(self.server.stop)
         self.table = f"mlflow-{self.server.port}"
         create_table(self.server, self.table)
-        # The store and its command use boto3, which reads its endpoint from here.
+        # The store and its command use boto3, which reads its endpoint from these variables.
         os.environ |= {
             "AWS_ACCESS_KEY_ID": ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET_KEY,

@@ -6,8 +6,8 @@ strings and numbers that are below their minimum, are above their maximum, do no
 enum; lists and maps that are too short or too long; required members that are missing or null. The rest of each request
 satisfies the model, but usually does not fit the table.
 
-A wrong type must get a SerializationException and a broken constraint a ValidationException. No request may succeed or get
-an internal error.
+A wrong type must get a SerializationException, and a broken constraint must get a ValidationException. No request may succeed
+or get an internal error.
 """
 
 import http.client

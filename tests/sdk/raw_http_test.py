@@ -94,7 +94,7 @@ class RawHttpTest(unittest.TestCase):
                 self.assertEqual(call(operation, request), (400, failed))
                 request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
                 self.assertEqual(call(operation, request), (400, failed_with_item))
-        # The item does not exist, so the response contains none.
+        # The item does not exist, so the response contains no item.
         request = {**condition, "Key": {"id": {"S": "b"}}, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
         self.assertEqual(call("DeleteItem", request), (400, failed))
 

@@ -1,4 +1,4 @@
-"""Tests `serve --schema`: its tables exist before the server answers the first request."""
+"""Tests `serve --schema`: the schema's tables exist before the server answers the first request."""
 
 import json
 import pathlib

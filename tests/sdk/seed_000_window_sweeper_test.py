@@ -74,7 +74,7 @@ def published_sweep(table, now):
 
 
 def corrected_sweep(table, now, since):
-    """The corrected job. Uses half-open windows, starts at the last one swept, and leaves renewed items alone."""
+    """The corrected job. Uses half-open windows, starts at the window that was swept last, and leaves renewed items alone."""
     for start in range(since // WINDOW_SECONDS * WINDOW_SECONDS, now, WINDOW_SECONDS):
         for item in expired_in(table, half_open_window_of(start), now):
             try:

@@ -83,7 +83,7 @@ void Model::replicate(ModelState& state, const std::string& name, const std::str
   table.writes[key] = {number, false};
 }
 
-// `found` comes from storage: its `writes` has the last write of each item, and its `stored_arriving` the
+// `found` comes from storage: its `writes` has the last write to each item, and its `stored_arriving` has the
 // writes in flight.
 void Model::carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was) {
   ModelTable& edited = found.edit(name);

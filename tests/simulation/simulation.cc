@@ -437,7 +437,7 @@ class Simulation {
         }
       }
     });
-    threads.emplace_back([this, &working] {  // responds to calls of functions and Kinesis
+    threads.emplace_back([this, &working] {  // responds to calls to functions and to Kinesis
       while (working > 0) {
         static_cast<void>(interleaver_.blocked());
         receivers_->answer_one();

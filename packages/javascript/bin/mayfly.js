@@ -20,5 +20,5 @@ child.on("error", (problem) => {
   console.error(`mayfly: cannot run ${binary}: ${problem.message}`);
   process.exitCode = 1;
 });
-// Like a shell: 128 plus the signal number.
+// Exits like a shell, with 128 plus the signal number.
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

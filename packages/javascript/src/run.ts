@@ -1,6 +1,6 @@
 // The server of a test run, for test runners that start it in one process and run tests in other processes or threads. The
-// owner maintains a file with the server's address and how earlier servers ended. If the server dies, the owner starts a
-// new one.
+// owner maintains a file that contains the server's address and says how earlier servers ended. If the server dies, the
+// owner starts a new one.
 
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

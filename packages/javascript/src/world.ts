@@ -85,7 +85,7 @@ export interface WaitOptions {
   event?: EventName;
   /** The author of the change: a client, or the service (TTL). Default: either. */
   by?: "user" | "service";
-  /** Also accept earlier changes, from this time of the world's clock on. Default: only changes after the call. */
+  /** Also accept earlier changes, from this time on, by the world's clock. Default: only changes after the call. */
   since?: Instant;
   /** The time limit, in real seconds. Default: 5. */
   timeoutSeconds?: number;
@@ -330,9 +330,9 @@ export class World {
   }
 
   /**
-   * Delivers the remaining records to functions, for at most two seconds. It then empties the account, closes clients and
-   * local functions, and restores the program's Date and environment. Throws a HandlerError if a function failed since the
-   * last HandlerError.
+   * Delivers the remaining records to functions, for at most two seconds. It then empties the account, closes the clients,
+   * stops the local functions, and restores the program's Date and environment. Throws a HandlerError if a function failed
+   * since the last HandlerError.
    */
   async close(): Promise<void> {
     const { error } = await this.end(false);

@@ -37,7 +37,7 @@ pub enum TtlReason {
     String,
     /// Neither a number nor a string: it never fires.
     WrongType,
-    /// More than five years ago, or negative: it never fires.
+    /// A time more than five years in the past, or a negative number: it never fires.
     TooOld,
     /// A time that had passed when the item was written.
     BornExpired,

@@ -29,7 +29,7 @@ inline std::vector<compat::data_files::Record> read_file(compat::data_files::Rea
 }
 
 // Returns the records as text, one per line: an item as JSON, and a bad record as "!line 2, offset 17: …", or
-// with "!!" if it ends the file.
+// with "!!" if the bad record ends the file.
 inline std::string shown(const std::vector<compat::data_files::Record>& records) {
   std::string out;
   for (const auto& record : records) {

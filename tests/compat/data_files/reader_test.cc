@@ -1,4 +1,4 @@
-// Reads data files in each format with all possible chunk boundaries, and checks the errors of bad records.
+// Reads data files in each format with all possible chunk boundaries, and checks the errors for bad records.
 #include "compat/data_files/reader.h"
 
 #include <catch2/catch.hpp>
@@ -332,7 +332,7 @@ TEST_CASE("corrupt compressed data is reported after the records that precede it
           "descriptor\n");
     CHECK(zstd(zstd_of(text) + version + zstd_of(text).substr(1)).starts_with(book_shown + "!!line 2, "));
   }
-  // This window is larger than any that levels up to 19 use.
+  // This window is larger than any window that compression levels up to 19 use.
   std::string huge(ZSTD_compressBound(20 << 20), '\0');
   const std::string spaces(20 << 20, ' ');
   ZSTD_CCtx* const context = ZSTD_createCCtx();

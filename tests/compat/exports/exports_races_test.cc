@@ -1,4 +1,4 @@
-// Runs exports during writes, drops, resets, restores and changes of recovery. Every export that completes
+// Runs exports during writes, drops, resets, restores and changes to recovery. Every export that completes
 // contains its table as of one instant.
 #include <atomic>
 #include <catch2/catch.hpp>

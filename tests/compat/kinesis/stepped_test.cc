@@ -1,5 +1,5 @@
 // Steps Kinesis destinations in an order that a seed chooses. The fake Kinesis responds when the test tells
-// it to, or too late.
+// it to, which can be too late.
 #include <catch2/catch.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -99,8 +99,8 @@ struct SteppedEmulator {
   std::unique_ptr<compat::Emulator> emulator;
 };
 
-// Puts items in the order of their ids while Kinesis accepts, rejects and fails, in an order that the seed
-// chooses. Returns everything that happened as text, which is the same for the same seed.
+// Puts items in the order of their ids while Kinesis accepts records, rejects records and fails, in an order
+// that the seed chooses. Returns everything that happened as text, which is the same for the same seed.
 std::string run(std::uint64_t seed) {
   SteppedEmulator stepped(seed);
   SlowKinesis& kinesis = *stepped.kinesis;

@@ -35,7 +35,7 @@ std::string problem(const DestinationDirectory& directory, const std::string& de
 const std::string no_regular_file = "The existing file is not a regular file or has other hard links";
 const std::string no_directory = "The file's directory does not exist or is reached through a link";
 
-// Only "failed" is the directory for destinations. Everything else is outside of it.
+// The directory "failed" is the only directory for destinations. Everything else is outside of it.
 struct Place {
   Directory around;
   std::string path = around.path() + "/failed";

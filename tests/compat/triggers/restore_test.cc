@@ -1,5 +1,5 @@
 // Positions are part of the account's state: a restore returns mappings to their positions, even if shards
-// were split or rolled in the meantime.
+// were split or rolled over in the meantime.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>

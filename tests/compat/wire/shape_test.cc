@@ -327,7 +327,7 @@ TEST_CASE("errors print all members of a structure in Java's order and print att
 }
 
 TEST_CASE("the length of a string is measured in UTF-16 code units") {
-  // The name has two characters but three units, so it is long enough.
+  // The name has two characters but three UTF-16 units, so it is long enough.
   CHECK(constraints(outer, R"({"TableName":"\uD83D\uDE00a"})") ==
         "1 validation error detected: Value '\xF0\x9F\x98\x80"
         "a' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: "

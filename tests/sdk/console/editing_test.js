@@ -20,7 +20,7 @@ const describe = async (TableName) => (await send(new DescribeTableCommand({ Tab
 const ttl_of = async (TableName) =>
   (await send(new DescribeTimeToLiveCommand({ TableName }))).TimeToLiveDescription.TimeToLiveStatus;
 
-/** Answers a GET of the control API with the server's response, modified by `changes`. */
+/** Answers a GET request to the control API with the server's response, modified by `changes`. */
 const patch = (page, path, changes) =>
   page.route(
     (url) => url.pathname === "/_mayfly" + path,

@@ -240,7 +240,7 @@ test("a trigger can be created, inspected, disabled, enabled and deleted", async
   await browser.close(page);
 });
 
-/** Answers a request of the page with `json` instead of the server's response. */
+/** Answers a request from the page with `json` instead of the server's response. */
 const answer_with = (page, path, json) =>
   page.route(
     (url) => url.pathname === "/_mayfly" + path,

@@ -160,7 +160,7 @@ export class Browser {
     context.on("request", (request) => this.asked.add(server.url + " " + request.url()));
     page.on("pageerror", (error) => page.troubles.push(String(error)));
     page.on("console", (message) => {
-      // The browser logs every error response. The page shows them itself.
+      // The browser logs every error response. The page itself shows these errors.
       if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
         page.troubles.push(message.text());
     });

@@ -1,4 +1,4 @@
-"""Accounts. A world is an account on the server, and a child process selects it through its environment."""
+"""Accounts. A world is an account on the server, and a child process selects the account through environment variables."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import functools
 
 from .errors import VersionError
 
-#: The version of a checkout that is not installed. It accepts every server.
+#: The version of a checkout that is not installed. A package with this version accepts every server.
 UNRELEASED = "0.0.0"
 
 

@@ -154,7 +154,7 @@ class World(AwsClients):
 
         event: INSERT, MODIFY or REMOVE. None: any of them.
         by: who made the change: "user", or "service" for TTL. None: either.
-        since: also accept earlier changes, from this time of the world's clock on. None: only changes after the call.
+        since: also accept earlier changes, from this time on, by the world's clock. None: only changes after the call.
         timeout: real time, at most ten minutes.
 
         Raises a WaitError, which is a TimeoutError, after the timeout. The error lists the item's other changes. If the

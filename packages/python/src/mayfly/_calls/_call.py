@@ -32,7 +32,7 @@ class Call(Generic[T]):
     def headers(self, account: str, region: str) -> dict[str, str]:
         if self.service is None:
             return {"Content-Type": "application/json", "X-Mayfly-Account": account, "X-Mayfly-Region": region}
-        # The access key id selects the account. The server checks the rest only with --require-signature.
+        # The access key id selects the account. The server checks the rest of the header only with --require-signature.
         key = f"Credential={account}/20260101/{region}/{self.service}/aws4_request"
         headers = {
             "Content-Type": "application/json" if self.target is None else "application/x-amz-json-1.0",

@@ -43,7 +43,10 @@ import software.amazon.kinesis.lifecycle.events.ShutdownRequestedInput;
 import software.amazon.kinesis.metrics.NullMetricsFactory;
 import software.amazon.kinesis.retrieval.RetrievalConfig;
 
-/** Tests a consumer built with the Kinesis Client Library and its DynamoDB Streams adapter. Its leases are in Mayfly. */
+/**
+ * Tests a consumer built with the Kinesis Client Library and its DynamoDB Streams adapter. The library stores its
+ * leases in Mayfly.
+ */
 class KinesisClientTest {
   private static final int CARTS = 40;
 

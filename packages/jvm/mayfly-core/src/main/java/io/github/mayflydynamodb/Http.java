@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * Sends a request and returns its response. It uses HttpURLConnection, whose first request takes 20 ms of processor
  * time in a new JVM. Every test run starts a new JVM. Rejected: java.net.http, whose first request takes 400 ms,
- * because it prepares for TLS and HTTP/2.
+ * because that client prepares for TLS and HTTP/2.
  */
 final class Http {
   /**

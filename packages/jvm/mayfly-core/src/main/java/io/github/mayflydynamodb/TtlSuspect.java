@@ -25,7 +25,7 @@ public record TtlSuspect(
     STRING,
     /** Neither a number nor a string: it never fires. */
     WRONG_TYPE,
-    /** More than five years ago, or negative: it never fires. */
+    /** A time more than five years in the past, or a negative number: it never fires. */
     TOO_OLD,
     /** The TTL had passed when the item was written, so the item expired immediately. */
     BORN_EXPIRED;

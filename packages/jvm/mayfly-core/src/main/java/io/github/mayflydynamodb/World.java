@@ -310,7 +310,7 @@ public final class World implements AutoCloseable {
 
   /**
    * Waits until the world's functions have processed the records written so far, for at most two seconds, and throws if
-   * a function failed unexpectedly. Test frameworks call it when a test ends.
+   * a function failed unexpectedly. Test frameworks call this method when a test ends.
    *
    * @throws HandlerException if a function failed unexpectedly, and no earlier call threw the failure
    */
@@ -409,7 +409,7 @@ public final class World implements AutoCloseable {
 
   /**
    * Delivers the remaining records to functions, empties the account, stops the functions and closes the clients. No
-   * step is skipped if a function has failed or the server no longer answers.
+   * step is skipped, even if a function has failed or the server no longer answers.
    *
    * @throws HandlerException if a function failed unexpectedly, and no earlier call threw the failure
    */

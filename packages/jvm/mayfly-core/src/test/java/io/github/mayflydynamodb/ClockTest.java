@@ -95,7 +95,7 @@ class ClockTest extends Fixture {
   @Test
   void a_clock_can_run_at_a_rate_and_return_to_the_hosts_time() {
     Instant before = clock.rate(1_000_000).now();
-    // One millisecond of the host's clock is a quarter of an hour.
+    // One millisecond on the host's clock is more than a quarter of an hour on this clock.
     Await.until(() -> Duration.between(before, clock.instant()).toMinutes() >= 15);
     world.reset();
     clock.runReal();

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that each example of README.md and of the tutorial is part of a test. This class is in the last module, which
- * can read the files of all others.
+ * Checks that each example of README.md and of the tutorial is part of a test. This class is in the last module,
+ * which can read the files of all other modules.
  */
 class ReadmeTest {
   private static final Path ROOT = Path.of("..");
