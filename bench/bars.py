@@ -2,7 +2,7 @@
 
     svg(title, unit, labels, groups)      `groups`: for each server, a figure or None for each label
 
-The same figures produce the same file. It has one line for each bar.
+The same figures produce the same file. The file has one line for each bar.
 """
 
 import math

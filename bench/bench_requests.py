@@ -241,8 +241,8 @@ def index_query(number):
 
 
 def scan(number):
-    # From the beginning of the table, because servers order items differently: after a given key, the number of remaining
-    # items would differ.
+    # Scans from the beginning of the table, because servers order items differently: after a given key, the number of
+    # remaining items would differ.
     return {"TableName": "plain", "Limit": 50}, [holds(50, f'"{MARK}"')]
 
 

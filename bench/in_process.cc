@@ -1,5 +1,5 @@
-// Measures Mayfly in process through mayfly.h (JSON in and out, no sockets), compared with RocksDB alone with
-// the same bytes.
+// Measures Mayfly in process through mayfly.h (JSON in and out, no sockets), and compares it with RocksDB
+// alone, which stores the same bytes.
 #include <algorithm>
 #include <atomic>
 #include <benchmark/benchmark.h>
@@ -230,7 +230,7 @@ void expiry_ceiling(benchmark::State& state) {
   }
 }
 
-// Keeps the best figure of each benchmark, because the others include other load on the machine. Prints
+// Keeps the best figure of each benchmark, because other load on the machine makes the others worse. Prints
 // nothing.
 class Collector : public benchmark::BenchmarkReporter {
  public:

@@ -106,7 +106,7 @@ void fill(Database& database, const std::shared_ptr<LiveTable>& table, std::size
   }
 }
 
-// Reads and writes another table as fast as possible until it is destroyed.
+// Reads and writes another table as fast as possible until the Load is destroyed.
 class Load {
  public:
   Load(Database& database, bool runs) {

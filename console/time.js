@@ -107,7 +107,7 @@ export async function show(place, _path, signal) {
     ),
   );
   await part(line, signal, again);
-  // The pane is redrawn, because a running clock brings items closer to expiry and other clients write.
+  // The pane is redrawn, because a running clock brings items closer to expiry and because other clients write.
   repeat(signal, 3000, async () => place.contains(document.querySelector(".bar:focus, .bar.picked")) || again());
 }
 

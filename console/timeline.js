@@ -1,4 +1,4 @@
-// The timeline: a bar for each window in which items expire, of every table with TTL.
+// The timeline: for every table with TTL, a bar for each window in which items expire.
 import { button, choice, counted, drawn, element, empty, fill, grid, moment } from "./elements.js";
 import { now } from "./server.js";
 

@@ -46,7 +46,7 @@ func (e *PanicError) Unwrap() error {
 // function that is not registered. errors.Is and errors.As find the errors that the test's handlers returned.
 type HandlerError struct {
 	Failures     []HandlerFailure // of the test's handlers, oldest first
-	GivenUp      []GivenUp        // batches that the server gave up
+	GivenUp      []GivenUp        // batches that the server gave up on
 	Retrying     []Unfinished     // mappings whose failing batch the server is still retrying
 	Unregistered []Unfinished     // mappings that have records for a function that is not registered
 }

@@ -77,7 +77,7 @@ func (status *TTLStatus) name(table string) {
 	}
 }
 
-// TTLSuspects returns the items of all tables whose TTL is probably wrong, by table.
+// TTLSuspects returns the items whose TTL is probably wrong, from all tables, sorted by table.
 func (world *World) TTLSuspects(ctx context.Context) ([]TTLSuspect, error) {
 	var answer struct{ Tables map[string]TTLStatus }
 	err := world.Control(ctx, "GET", "/ttl", nil, &answer)

@@ -5,7 +5,7 @@ import "strings"
 // Version is the version of this package. The server must have the same major and minor version.
 const Version = "0.0.0"
 
-// unreleased is the value of Version in a checkout, which accepts every server. Building the package sets the version.
+// unreleased is the value of Version in a checkout. A checkout accepts every server. Building the package sets the version.
 const unreleased = "0.0.0"
 
 // checkVersion returns a *VersionError unless the package and the server have the same release. `where` names the server.

@@ -40,7 +40,8 @@ func TestWaitForReturnsWhenAnotherGoroutineChangesTheItem(t *testing.T) {
 		_, err := world.World.WaitFor(ctx, "carts", id, mayfly.Wait{By: mayfly.ByUser})
 		changed <- err
 	}()
-	for i := 0; ; i++ { // write until WaitFor has started, each time with another TTL, because putting an equal item is not a change
+	// Write until WaitFor has started. Each TTL is different, because putting an equal item is not a change.
+	for i := 0; ; i++ {
 		putCart(t, world.DynamoDB, "1", new2031.Add(time.Duration(i)*time.Second))
 		select {
 		case err := <-changed:

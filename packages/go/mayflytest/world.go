@@ -12,7 +12,7 @@ import (
 )
 
 // World is the test's own account. DynamoDB and Streams are AWS SDK clients for it, and Config configures other clients.
-// Where a method of the embedded World returns an error, the method of the same name of this type fails the test.
+// Where a method of the embedded World returns an error, this type's method of the same name fails the test.
 type World struct {
 	*mayfly.World // for other goroutines, and for errors that the test expects
 	Clock         Clock
@@ -162,7 +162,7 @@ func (world *World) Failpoint(table string, key any) Failpoint {
 }
 
 // Function registers a function of the test, which event source mappings and Lambda's Invoke call. Unless mayfly.MayFail is
-// given, an error or a panic in it fails the test at Settle, at a settled Advance or at the test's end.
+// given, an error or a panic in the function fails the test at Settle, at a settled Advance or at the test's end.
 func (world *World) Function(name string, function mayfly.Function, options ...mayfly.FunctionOption) {
 	world.t.Helper()
 	check(world.t, world.World.Function(ctx, name, function, options...))

@@ -50,7 +50,7 @@ impl fmt::Display for HandlerFailure {
 pub struct HandlerError {
     /// Failures of the test's handlers, oldest first.
     pub failures: Vec<HandlerFailure>,
-    /// Batches that the server gave up.
+    /// Batches that the server gave up on.
     pub given_up: Vec<GivenUp>,
     /// Mappings whose failing batch the server is still retrying.
     pub retrying: Vec<Unfinished>,

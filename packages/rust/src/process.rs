@@ -70,7 +70,7 @@ impl Process {
         let _ = child.wait();
     }
 
-    // Ends the process with SIGTERM, and kills it if it still runs after five seconds.
+    // Ends the process with SIGTERM, and kills it if it is still running after five seconds.
     pub fn end(&self) {
         self.ask_to_end();
         let until = Instant::now() + END_WAIT;

@@ -205,7 +205,7 @@ pub(crate) fn read_suspects(answer: &[u8]) -> Result<Vec<TtlSuspect>, serde_json
 }
 
 impl World {
-    /// Returns the items of all tables whose TTL is probably wrong, by table.
+    /// Returns the items whose TTL is probably wrong, from all tables, sorted by table.
     pub async fn ttl_suspects(&self) -> Result<Vec<TtlSuspect>, Error> {
         let answer = self.account.call("GET", "/ttl", Value::Null).await?;
         read_suspects(&answer)

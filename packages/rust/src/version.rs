@@ -3,7 +3,7 @@ use crate::Error;
 /// The version of this crate. The server must have the same major and minor version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-// The value of VERSION in a checkout, which accepts every server. Building the package sets the version.
+// The value of VERSION in a checkout. A checkout accepts every server. Building the package sets the version.
 pub(crate) const UNRELEASED: &str = "0.0.0";
 
 // Returns Error::Version unless the crate and the server have the same release. `place` is the server's program or URL.

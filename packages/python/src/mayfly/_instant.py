@@ -19,7 +19,8 @@ def instant_text(at: Instant) -> str:
         at = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=at)
     if at.tzinfo is None:
         raise ValueError(f"{at!r} has no time zone: add tzinfo=timezone.utc.")
-    # isoformat() alone would print microseconds and "+00:00". The server's clocks count milliseconds, and it writes "Z".
+    # isoformat() alone would print microseconds and "+00:00". The server's clocks count milliseconds, and the server writes
+    # "Z".
     return at.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 

@@ -71,8 +71,8 @@ class LibraryError(MayflyError):
 
 
 class StartError(MayflyError):
-    """The server started but never answered. `log` has the last lines of its log. `exit_status` is None if the server was
-    killed after the time-out or runs in this process."""
+    """The server started but never answered. `log` has the last lines of the server's log. `exit_status` is None if the
+    server was killed after the time-out or runs in this process."""
 
     def __init__(self, sentence: str, log: Optional[str], exit_status: Optional[int] = None) -> None:
         self.log, self.exit_status = log or "", exit_status
@@ -121,8 +121,8 @@ class UnansweredError(MayflyError):
 
 
 class ControlError(MayflyError):
-    """The server refused a call. `type` is the error's type ("Conflict", "ValidationException", …), `message` its message,
-    `status` the HTTP status and `body` the response's JSON."""
+    """The server refused a call. `type` is the error's type ("Conflict", "ValidationException", …), `message` is its message,
+    `status` is the HTTP status, and `body` is the response's JSON."""
 
     def __init__(self, type: str, message: str, status: int, body: Any = None) -> None:
         self.type, self.message, self.status, self.body = type, message, status, body
