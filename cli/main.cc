@@ -111,7 +111,7 @@ class EndsInTime {
       deadline_.emplace(time, [] {
         http::log::write(
             http::log::Level::error,
-            "work in progress did not end in time and is abandoned (limit --shutdown-seconds-max)");
+            "work in progress did not end in time and is abandoned (limit set by --shutdown-seconds-max)");
         _exit(1);
       });
     } catch (const std::system_error&) {

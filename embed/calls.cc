@@ -29,8 +29,8 @@ compat::Answer control(compat::Emulator& emulator, const engine::Scope& scope, s
                                                              .scope = scope,
                                                              .stop = stop});
   if (answer.source) {
-    return compat::error_answer(
-        {.kind = compat::Error::Kind::not_acceptable, .message = "Event streams need HTTP."});
+    return compat::error_answer({.kind = compat::Error::Kind::not_acceptable,
+                                 .message = "Event streams are available only over HTTP."});
   }
   return answer;
 }

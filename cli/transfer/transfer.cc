@@ -797,7 +797,8 @@ Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
   std::uint64_t items = 0;
   const engine::Lock lock(mutex_);
   for (const std::uint64_t count : items_) items += count;
-  return problem(sentence + " The " + std::to_string(items) + " items before it were written and remain");
+  return problem(sentence + " The " + std::to_string(items) +
+                 " items written before the failure remain in the target");
 }
 
 Outcome<void> Run::transfer() {

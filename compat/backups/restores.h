@@ -118,7 +118,7 @@ class Restores {
   void let_go(std::string_view account, const RestoreOrigin& origin);
   void in_background(std::unique_ptr<Job> job);
   [[nodiscard]] std::uint64_t generation(std::string_view account) const REQUIRES(mutex_);
-  // Whether the account has not been replaced since the job began.
+  // Returns true if the account has not been restored or reset since the job began.
   [[nodiscard]] bool is_current(const Job& job) const;
   void resume(std::string_view account, std::string_view cut_off_by);
 

@@ -16,9 +16,9 @@
 
 namespace mayfly::compat::data_files {
 
-// Converts {Item:{…}} to {"Item":{…}}; returns nullopt if `ion` is not such a struct. With `with_condition`,
-// it also converts the condition: a string expression, and names in a struct of strings. Requires: `ion` is
-// UTF-8.
+// Converts {Item:{…}} to {"Item":{…}}; returns nullopt if `ion` is not such a struct. If `with_condition` is
+// true, also converts the condition's members: ConditionExpression (a string) and ExpressionAttributeNames (a
+// struct of strings). Requires: `ion` is UTF-8.
 std::optional<std::string> dynamodb_json_of_ion(std::string_view ion, bool with_condition = false);
 
 // Finds where structs begin and end; dynamodb_json_of_ion reads their contents.

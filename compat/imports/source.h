@@ -54,8 +54,8 @@ class Source {
   [[nodiscard]] data_files::Record take_record() { return *std::move(record_); }
   // Returns the location of that record, so that the caller can report problems with it.
   [[nodiscard]] data_files::BadRecord place() const { return reader_->place(); }
-  // Returns the same record as DYNAMODB_JSON. Requires: the reader keeps it (ReaderOptions::with_conditions),
-  // and it is good.
+  // Returns the same record as DYNAMODB_JSON. Requires: ReaderOptions::with_conditions is set, and the record
+  // is not a BadRecord.
   [[nodiscard]] const std::string& record_json() const { return reader_->json(); }
   // Requires: list() or next() has returned `failed`.
   [[nodiscard]] const buckets::Failure& failure() const { return *failure_; }

@@ -34,12 +34,13 @@ struct WriteStage {
 };
 
 // All stages require that the item's lock is held.
-void stage_item(const WriteStage& stage);      // the item and the table's counter
-void stage_indexes(const WriteStage& stage);   // entries of secondary indexes
-void stage_expiry(const WriteStage& stage);    // the entry in the expiry index
-void stage_record(const WriteStage& stage);    // the stream record
-void stage_version(const WriteStage& stage);   // the old version, for later reads of the past
-void stage_replicas(const WriteStage& stage);  // the item's version in a global table, and its departures
+void stage_item(const WriteStage& stage);     // the item and the table's counter
+void stage_indexes(const WriteStage& stage);  // entries of secondary indexes
+void stage_expiry(const WriteStage& stage);   // the entry in the expiry index
+void stage_record(const WriteStage& stage);   // the stream record
+void stage_version(const WriteStage& stage);  // the old version, for later reads of the past
+// Stages the item's version in a global table, and a write in flight ("departure") to each other replica.
+void stage_replicas(const WriteStage& stage);
 
 // For an item that stays as it is: erases its stale expiry entry, or adds the entries that it lacks.
 void stage_forgotten_expiry(const WriteStage& stage);

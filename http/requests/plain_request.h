@@ -15,7 +15,7 @@ struct PlainRequest {
   std::size_t body_left = 0;  // bytes still to be appended to the body
 };
 
-// Requires: `request` is clear. It is cleared again if the request is not plain.
+// Requires: `request` is empty. It is cleared again if the request is not plain.
 PlainRequest read_plain_request(std::string_view bytes, Request& request);
 
 }  // namespace mayfly::http

@@ -171,7 +171,7 @@ static void wrong_requests_are_answered(void) {
          "{\"__type\":\"mayfly#NotFound\",\"message\":\"Unknown path /_mayfly/nothing.\"}");
   EXPECT(control(mayfly, "PATCH", "/_mayfly/clock", ""), 405, NULL);
   EXPECT(control(mayfly, "GET", "/_mayfly/events", ""), 406,
-         "{\"__type\":\"mayfly#NotAcceptable\",\"message\":\"Event streams need HTTP.\"}");
+         "{\"__type\":\"mayfly#NotAcceptable\",\"message\":\"Event streams are available only over HTTP.\"}");
   EXPECT(control(mayfly, "PUT", "/_mayfly/clock", "{\"mode\":"), 400, NULL);
   EXPECT(control(mayfly, "PUT", "/_mayfly/clock", "{\"mode\":\"\xc3\"}"), 400, NULL);
   EXPECT(advance(mayfly, -1), 400, NULL);

@@ -460,7 +460,7 @@ class TransferTest(unittest.TestCase):
         text = (lines + '{"id":{"S":1}}').encode()
         ended = subprocess.run(words, input=text, capture_output=True, cwd=self.directory, env=self.environment(), timeout=60)
         self.assertEqual(ended.returncode, FAILED)
-        self.assertIn(bad + ". The 3000 items before it were written and remain", ended.stderr.decode())
+        self.assertIn(bad + ". The 3000 items written before the failure remain in the target", ended.stderr.decode())
         self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
         self.import_text(lines, "carts")
         self.assertEqual(len(all_items(self.there, "carts")), 3000)

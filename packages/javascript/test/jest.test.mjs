@@ -57,7 +57,7 @@ test("a world opened in a test ends with the test, and one opened in beforeAll e
           ofFile = await openWorld();
           await ofFile.createTable("carts", { key: "id" });
         });
-        test("opens one", async () => {
+        test("opens a world", async () => {
           ofTest = await openWorld();
           await ofTest.createTable("carts", { key: "id" });
         });

@@ -24,7 +24,7 @@ for (const n of [1, 2, 3]) {
     expect(Items).toEqual([{ id: world.account }]);
   });
 }
-test("the run's server is not this process's", async () => {
+test("the run's server was not started by this process", async () => {
   expect((await runServer()).pid).toBeUndefined();
   console.log("url=" + inject("mayfly").url + "=");
 });

@@ -245,7 +245,7 @@ TEST_CASE("errors about values of some enum types do not name the member") {
         "Member must satisfy enum value set: [OR, AND]");
 }
 
-TEST_CASE("an error at a member where the new front end stops is reported alone") {
+TEST_CASE("the new front end reports only the error in a member that stops its validation") {
   static constexpr Member members[] = {
       {"Select", &shapes::select},
       stopping({"TableName", &shapes::table_name}),
