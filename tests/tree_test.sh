@@ -2,7 +2,7 @@
 # Checks the rules of docs/architecture.md that a compiler does not check:
 # - Layers and their rooms include each other in one direction, and each large library is included in only a few files.
 # - There is one write path, one place that appends change records, and one clock (the second and fifth invariants).
-# - Documents name only what exists, and their links resolve.
+# - The files, functions and tests that documents name exist, and the documents' links resolve.
 # - Everything that is declared is used.
 set -euo pipefail
 unset CDPATH
@@ -194,5 +194,5 @@ tests/unused_declarations.py || failures=$((failures + 1))
 # Links in documents resolve, and every page of docs/ is linked.
 tests/links_test.py || failures=$((failures + 1))
 
-[ "$failures" -eq 0 ] && echo "the layering rules hold, and documents name only what exists"
+[ "$failures" -eq 0 ] && echo "the layering rules hold, and everything that documents name exists"
 exit "$failures"

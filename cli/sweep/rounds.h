@@ -106,7 +106,7 @@ class Rounds {
   const RoundOptions options_;
   std::map<int, Cursor> cursors_;
   engine::RealTime watermarks_written_{};
-  engine::RealTime now_read_{};  // when the time that this round uses was read
+  engine::RealTime now_read_{};  // host time at which the round last read the sweep clock
   engine::Mutex mutex_;
   std::unordered_map<std::string, engine::RealTime> settled_ GUARDED_BY(mutex_);
 };

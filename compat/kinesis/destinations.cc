@@ -89,7 +89,7 @@ class Destinations::Puts final : public engine::Task, public std::enable_shared_
   void drop_taken(const outbound::Invoker::Answer& answer);
   Next put_again();  // sends the rest of the batch after a pause
 
-  Destinations& of_;  // its destructor ends the steps
+  Destinations& of_;  // exists during every step: ~Destinations ends the scheduler first
   std::vector<Waiting> batch_;
   std::optional<outbound::Call> call_;  // in flight
   milliseconds wait_ = retry_wait_min;

@@ -39,7 +39,7 @@ class Cursor {
   Cursor& operator=(Cursor&&) noexcept;
 
   // Moves to the next item. Returns false at the end, and also after skipping departed_max expired items in a
-  // row, so that no read takes long because the reaper is behind. In that case paused() is true, key() and
+  // row. This keeps reads fast while the reaper is behind. In that case paused() is true, key() and
   // item() return the last skipped item, and next() continues after it.
   static constexpr std::size_t departed_max = 10'000;
   bool next();

@@ -9,7 +9,7 @@ namespace {
 
 TEST_CASE("writers and a consumer run until they are killed", "[.victim]") { play_first_half(); }
 
-TEST_CASE("a consumer sees each of 20000 records once and in item order through splits and kill -9",
+TEST_CASE("a consumer sees each of 20000 records once and in order per item despite splits and kill -9",
           "[streams][holds]") {
   const Directory directory;
   const StreamOutcome outcome =

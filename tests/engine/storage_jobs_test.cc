@@ -83,7 +83,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("an error waits only for a flush that is running but has not begun its work") {
+TEST_CASE("after an error hold() waits only for a flush that is running but has not begun its work") {
   Fixture world;
   world.schedule(compaction);
   CHECK(!world.waits());
@@ -102,7 +102,7 @@ TEST_CASE("an error waits only for a flush that is running but has not begun its
   CHECK(!world.waits());
 }
 
-TEST_CASE("an error does not wait for a flush that has ended without beginning its work") {
+TEST_CASE("after an error hold() does not wait for a flush that has ended without beginning its work") {
   Fixture world;
   world.schedule(flush);
   world.body = [&] { CHECK(world.waits()); };
@@ -110,7 +110,7 @@ TEST_CASE("an error does not wait for a flush that has ended without beginning i
   CHECK(!world.waits());
 }
 
-TEST_CASE("an error does not wait for the flush that causes it") {
+TEST_CASE("after an error hold() does not wait for the flush that caused the error") {
   Fixture world;
   world.schedule(flush);
   world.body = [&] { CHECK(world.jobs->hold(hours(1))); };
@@ -205,7 +205,7 @@ TEST_CASE("a dropped flush is not held") {
   CHECK(!world.jobs->begin_resuming());
 }
 
-TEST_CASE("a flush can outlive the objects that scheduled it and an error still waits for its end") {
+TEST_CASE("a flush can outlive the objects that scheduled it and hold() still waits for its end") {
   Fixture world;
   std::atomic<bool> ended = false;
   std::thread waiter;

@@ -20,9 +20,9 @@
 // failure of that input can be reproduced with the input alone. Damage from an input that is not verified is
 // found when a mutation of that input is verified. An input that is verified also starts with a snapshot, and
 // the restore of that snapshot is verified too. Runs that are not long verify storage after each input. After
-// 256 worlds the database is checked for leftovers and replaced. An input can leave something outside its
-// account that makes a later input fail. The long run therefore records all inputs since the database was
-// created.
+// 256 resets of the account, the emulator checks the database for leftovers and replaces it. An input can
+// leave something outside its account that makes a later input fail. The long run therefore records all
+// inputs since the database was created.
 #pragma once
 
 #include <chrono>

@@ -259,7 +259,7 @@ TEST_CASE("a presigned request is valid from fifteen minutes before its date unt
   CHECK(outcome(longer).starts_with(mismatch));
 }
 
-TEST_CASE("no Authorization header crashes the signature check and no invalid one is accepted", "[holds]") {
+TEST_CASE("the signature check survives any Authorization header and rejects invalid ones", "[holds]") {
   const auto seed = GENERATE(range(1u, 9u));
   INFO("seed " << seed);
   std::mt19937 random(seed);

@@ -28,14 +28,14 @@ def iso(epoch):
 
 
 def window_of(epoch):
-    """Names a window as published, (start, end]: "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z"."""
+    """Returns the name of the window that contains `epoch`, with the published bounds (start, end]: "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z"."""
     end = -(-epoch // WINDOW_SECONDS) * WINDOW_SECONDS
     start = (epoch - 1) // WINDOW_SECONDS * WINDOW_SECONDS
     return f"{iso(start)}_{iso(end)}"
 
 
 def half_open_window_of(epoch):
-    """Names a window as corrected, [start, end)."""
+    """Returns the name of the window that contains `epoch`, with the corrected bounds [start, end)."""
     start = epoch // WINDOW_SECONDS * WINDOW_SECONDS
     return f"{iso(start)}_{iso(start + WINDOW_SECONDS)}"
 

@@ -1,4 +1,4 @@
-"""Tests a server that checks signatures with boto3, the AWS CLI, botocore's signer and Mayfly's commands."""
+"""Uses boto3, the AWS CLI, botocore's signer and Mayfly's commands to test a server that checks signatures."""
 
 import datetime
 import gzip

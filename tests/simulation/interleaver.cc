@@ -8,7 +8,7 @@ namespace {
 
 // When all threads wait, all of them try again, because some may wait for locks that have been released
 // since. After rounds_in_vain_max rounds, threads that wait with a time-out give up. After rounds_max rounds,
-// they are in a deadlock.
+// the interleaver reports a deadlock.
 constexpr int rounds_in_vain_max = 3;
 constexpr int rounds_max = 50;
 

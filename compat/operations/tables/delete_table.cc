@@ -77,7 +77,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   // Announce the deletion before dropping the table, so that the name is never free in between.
   context.table_changes.begin(context.scope, deletion);
   if (auto dropped = drop(context, table); !dropped) {
-    if (!table->dropped()) context.table_changes.drop(context.scope, name);  // the table was not dropped
+    if (!table->dropped()) context.table_changes.drop(context.scope, name);
     return dropped;
   }
   context.kinesis.forget(*description);

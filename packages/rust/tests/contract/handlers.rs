@@ -109,7 +109,7 @@ async fn settle_does_not_wait_for_a_batch_that_is_retried_without_a_limit() -> O
     let retrying = failed.retrying[0].retrying.as_ref().expect("a batch that is retried");
     assert!(retrying.attempts >= 3, "{retrying:?}");
     assert_eq!((retrying.records, retrying.error.message.as_deref()), (1, Some("no stamps")));
-    // Failures of later retries of the batch are not reported again.
+    // close() does not report later failures of this batch.
     world.close().await?;
     Ok(())
 }

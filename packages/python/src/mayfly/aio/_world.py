@@ -341,7 +341,7 @@ class AsyncSnapshot:
         self._world, self.id = world, id
 
     async def restore(self) -> None:
-        """Restores this state of the world. It can be called any number of times."""
+        """Restores this state of the world. Can be called any number of times."""
         await self._world.restore(self)
 
     async def delete(self) -> None:
