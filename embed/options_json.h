@@ -1,5 +1,5 @@
-// Reads the options of mayfly_c.h: a JSON object whose members have the names and limits of the options of
-// `mayfly serve`.
+// Reads the options that callers of mayfly_c.h pass as a JSON object. Its members have the names and limits
+// of the options of `mayfly serve`.
 //
 //   open_options(R"({"clock":"frozen","stream-shards":4})")    -> EmulatorOptions
 //   open_options(R"({"clokc":"frozen"})")                      -> "unknown option 'clokc'"

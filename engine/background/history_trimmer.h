@@ -1,4 +1,4 @@
-// Erases old versions of items (history.h) that no point and no instant needs any longer.
+// Erases the old item versions (history.h) that no point and no instant needs any longer.
 //
 // A version is its item's state between the commit of the previous version and its own commit. It is needed
 // if a point, or an instant that can be restored, lies between these two commits. To find versions that are

@@ -35,7 +35,8 @@ class BackfillWalk {
   bool step(std::size_t items);
 
   static bool needed(const Table& description);
-  // Whether `after` needs a backfill that `before` did not need. A backfill in progress already has a walk.
+  // Whether `after` needs a backfill that `before` did not need. If both need the backfill, its walk has
+  // already been started.
   static bool needed_since(const Table& before, const Table& after);
 
  private:

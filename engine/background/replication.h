@@ -142,8 +142,8 @@ class Replication {
     TableId from, to;
     Route route;
     Sequence first = 0;  // all earlier writes have arrived
-    // The progress of a copy, which copies all items and then all tombstones: keys before `copied_to` are
-    // done.
+    // The progress of a copy, which copies all items and then all tombstones: the keys before `copied_to`
+    // have been copied.
     std::string copied_to;
     bool items_copied = false;
   };

@@ -1,5 +1,5 @@
 // Takes and restores snapshots of an account's state: tables, indexes, pending expirations, streams, the
-// clock, and documents that layers above the engine store with it (documents.h).
+// clock, and documents that layers above the engine store for the account (documents.h).
 //
 // Taking a snapshot copies only descriptions and counters. From then on, before a key changes for the first
 // time, its old value is saved as an image in the snapshot's log (before_images.h). So the cost of a restore
@@ -13,8 +13,8 @@
 // snapshot, the image of that key is removed from the log. So memory does not grow with the number of
 // restores. A table that only snapshots contain is not in the catalog, but its data stays in place.
 //
-// Rejected: copies under new ids. They cost as much as the whole account at each restore, and an id that a
-// caller still holds would become invalid.
+// Rejected: copies under new ids. At each restore, they would cost as much as the whole account, and an id
+// that a caller still holds would become invalid.
 // Rejected: RocksDB's snapshots, which do not survive a restart; its checkpoints, which contain all accounts;
 // and its user-defined timestamps, which every key would have to carry.
 //

@@ -84,9 +84,9 @@ class TimeTravel {
   // Moves the clock to the next instant at which an item fires, if there is one.
   Advanced advance_to_next_expiry(std::string_view account, bool age_streams = false,
                                   const std::stop_token& stop = {});
-  // Changes the clock's setting. If `now` is later than the clock, the clock advances to it; an earlier `now`
-  // is allowed only for accounts without tables. Without `now`, the time stays the same, except that a clock
-  // in mode real takes the host's time.
+  // Changes the clock's setting. If `now` is later than the clock's time, the clock advances to `now`; an
+  // earlier `now` is allowed only for accounts without tables. Without `now`, the time stays the same, except
+  // that a clock in mode real takes the host's time.
   Expected<Advanced, ClockRefusal> set(std::string_view account, ClockSetting setting,
                                        std::optional<Instant> now, bool age_streams = false,
                                        const std::stop_token& stop = {});

@@ -8,9 +8,9 @@
 // retry. A unit that failed has changed nothing, or has left a state from which work can continue.
 //
 // Errors of a client or of the network are values (expected.h) and are never thrown. Any other exception is
-// therefore a bug in Mayfly. It is not caught, so the process ends where the exception was thrown, with its
-// message on stderr and the stack intact. Mayfly neither continues with half-done work nor hides the bug
-// behind a 500.
+// therefore a bug in Mayfly. It is not caught, so the process ends where the exception was thrown, with the
+// exception's message on stderr and the stack intact. Mayfly neither continues with half-done work nor hides
+// the bug behind a 500.
 //
 //   const bool done = attempt([&] { return walk.step(items); }, [&](std::string_view) { return false; });
 #pragma once

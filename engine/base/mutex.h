@@ -79,8 +79,8 @@ class CAPABILITY("mutex") SharedMutex {
   std::shared_mutex mutex_;
 };
 
-// Holds a Mutex, or a SharedMutex in exclusive mode, during this object's lifetime. unlock() and lock()
-// release and retake the mutex in between.
+// Holds a Mutex, or a SharedMutex in exclusive mode, during this object's lifetime. Before the object is
+// destroyed, unlock() can release the mutex, and lock() can take it again.
 template <class M>
 class SCOPED_CAPABILITY Lock {
  public:

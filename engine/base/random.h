@@ -1,6 +1,6 @@
 // The source of random ids. With a seeded source, the ids are the same in every run. Only the ids of HTTP
-// requests and DNS queries have another source, which is in http/, because nothing that is stored or passed
-// on depends on those ids.
+// requests and DNS queries come from another source (in http/), because nothing that is stored or passed on
+// depends on those ids.
 //
 // Thread-safe.
 #pragma once

@@ -66,7 +66,7 @@ class ExpiryView {
   const ExpiryIndex& index_;
 };
 
-// Counts by table name, over all regions of the account. Tables without such items are omitted.
+// Item counts by table name, over all regions of the account. A table without items to count is omitted.
 struct TtlMistakes {
   std::map<std::string, NeverCounts> never;      // items that have a TTL but never expire
   std::map<std::string, std::int64_t> born_due;  // items that were already due when they were written

@@ -47,8 +47,8 @@ class Failpoints {
   void forget(const LiveTable& table);  // removes the points of a dropped table
   [[nodiscard]] std::vector<Point> of(std::string_view account) const;
 
-  // The reaper calls these before it takes a lock. If holds() returns true, the item must not be deleted now.
-  // When the point is released, the expiry is added to the account's timers again.
+  // The reaper calls any() and holds() before it takes a lock. If holds() returns true, the item must not be
+  // deleted now. When the point is released, the expiry is added to the account's timers again.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
   bool holds(const LiveTable& table, std::string_view key, Instant due);
   // Whether a point keeps the item. Readers and writers treat such an item as ordinary, even if it is due.

@@ -8,11 +8,11 @@
 //   const Unseen unseen = recent.unseen(live, sight, horizon);  // the writes that it must not see
 //   if (const auto* before = unseen.before(item_key)) ...       // the reader sees these bytes instead
 //
-// Each copy of a table (Sight::copy) has a horizon: its readers see all writes up to this commit. A read
-// moves the horizon forward as far as its lag allows, and never back. A read without a lag moves it to the
-// latest commit, and so does forget(). Therefore no client's reads go backwards, regardless of what other
-// clients read. A visible state always lies between two commits, so no read sees half of a transaction.
-// Writes from before a table was followed are visible.
+// Each copy of a table (Sight::copy) has a horizon, which is a commit: the copy's readers see all writes up
+// to this commit. A read moves the horizon forward as far as its lag allows, and never back. A read without a
+// lag moves it to the latest commit, and so does forget(). Therefore no client's reads go backwards,
+// regardless of what other clients read. A visible state always lies between two commits, so no read sees
+// half of a transaction. Writes from before a table was followed are visible.
 //
 // A reader must take the horizon before it reads from storage. Otherwise, the stored data might be older than
 // the horizon: items that were written in between would be shown as of the horizon, and the others as they
@@ -27,7 +27,7 @@
 // are dropped. If a limit is exceeded, the oldest writes are dropped. Dropped writes become visible.
 //
 // Rejected: reading from a RocksDB snapshot for each commit. Such snapshots keep every old version of all
-// tables, and an index would need another snapshot.
+// tables, and each index would need its own snapshot, because it lags independently of its table.
 // Rejected: old versions on disk, because nothing here has to survive a restart.
 //
 // Thread-safe. While no table is followed, a commit costs nothing extra and a read costs one relaxed load.

@@ -91,7 +91,7 @@ class Transaction {
   void replicate(Slot slot, const WriteVersion& version, std::string_view item);
   // Erases the departure with this storage key as part of the commit, because its write has arrived.
   void arrived(std::string_view departure_key);
-  // Deletes the tombstone with this number, which is no longer needed.
+  // Deletes the item's tombstone, which has this number and is no longer needed.
   void forget_tombstone(Slot slot, Sequence tombstone);
 
   // Commits the writes. In a Hurry (hurry.h), throws NotNow without writing anything if their cost exceeds

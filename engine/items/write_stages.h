@@ -39,7 +39,7 @@ void stage_indexes(const WriteStage& stage);  // entries of secondary indexes
 void stage_expiry(const WriteStage& stage);   // the entry in the expiry index
 void stage_record(const WriteStage& stage);   // the stream record
 void stage_version(const WriteStage& stage);  // the old version, for later reads of the past
-// Stages the item's version in a global table, and a write in flight ("departure") to each other replica.
+// Stages the item's version in a global table, and a write in flight ("departure") to every other replica.
 void stage_replicas(const WriteStage& stage);
 
 // For an item that stays as it is: erases its stale expiry entry, or adds the entries that it lacks.
@@ -51,7 +51,7 @@ void stage_missing_entries(const WriteStage& stage);
 // transaction there reads the fired item and deletes it before the replicated deletion arrives.
 Cause cause_of(const ItemChange& item, const Table& table, Cause cause);
 
-// Returns the TTL of the stored item, which its expiry entry contains.
+// Returns the TTL that the item had before the change. The item's expiry entry contains this TTL.
 TtlValue old_ttl(const ItemChange& item, const Table& table);
 
 }  // namespace mayfly::engine

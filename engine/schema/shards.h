@@ -1,10 +1,10 @@
 // Creates, reshards and closes the shards of a stream. These functions only change the description; the
 // catalog stores the result.
 //
-// At any time, the open shards of an enabled stream divide all hashes among them, so that each record belongs
-// to exactly one shard. All records of a child are later than those of its parent. So a reader that reads
-// parents before children reads the records of each item in order. As on AWS, shards can be split and rolled
-// over, but not merged.
+// At any time, the open shards of an enabled stream divide all hashes among themselves, so that each record
+// belongs to exactly one shard. All records of a child are later than those of its parent. So a reader that
+// reads parents before children reads the records of each item in order. As on AWS, shards can be split and
+// rolled over, but not merged.
 //
 //   Stream stream = ...;                                          // it has one shard, number 0
 //   auto children = reshard(stream, 0, Resharding::split, now, watermark.published());

@@ -31,8 +31,8 @@ class StreamDirectory {
   [[nodiscard]] std::shared_ptr<const Stream> share(StreamId id) const;
   [[nodiscard]] const Stream* find(std::string_view account, std::string_view region,
                                    std::string_view table_name, std::string_view label) const;
-  // Returns the stream with the latest label of all tables that have had this name; nullptr if there is no
-  // such stream.
+  // Considers the streams of all tables that have had this name, and returns the stream with the latest
+  // label; nullptr if there is no such stream.
   [[nodiscard]] const Stream* last_of(std::string_view account, std::string_view region,
                                       std::string_view table_name) const;
   [[nodiscard]] bool has(std::string_view account) const;

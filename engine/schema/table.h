@@ -84,7 +84,7 @@ struct Index {
   Kind kind = Kind::global;
   KeySchema keys;
   Projection projection;
-  State state = State::active;  // while creating, writes maintain the index and reads are rejected
+  State state = State::active;  // in `creating`, writes maintain the index and reads are rejected
   Item settings;                // opaque, like Table::settings
 };
 
@@ -216,7 +216,8 @@ struct Table {
   std::vector<Replica>
       replicas;         // the global table's other tables, oldest first; empty if not a global table
   bool strong = false;  // whether a write reaches the replicas before it is acknowledged
-  std::vector<TableId> copies_from;  // items are still being copied from these replicas; no stream yet
+  // The replicas from which items are still being copied. Until the copying is done, the table has no stream.
+  std::vector<TableId> copies_from;
 
   // Whether writes are sent to replicas asynchronously.
   [[nodiscard]] bool replicates() const { return !replicas.empty() && !strong; }

@@ -42,7 +42,8 @@ struct Document {
 
 class Documents {
  public:
-  // The prefix of all keys of an account's state. No other keys have this prefix.
+  // The prefix of the keys of all documents that belong to the account's state. No other keys have this
+  // prefix.
   static std::string state_prefix(std::string_view account);
 
   // Whether a key of kind 'D' is well-formed.

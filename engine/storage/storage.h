@@ -56,8 +56,8 @@ struct StorageOptions {
   MakeScheduler make_scheduler = make_thread_scheduler;  // for background work
   rocksdb::Env* env = nullptr;                           // provides files and memory; nullptr: the host's
   std::uint64_t memory_bytes_max = 0;  // limit for in-memory storage; 0: half of process_memory_bytes()
-  // For in-memory storage: has_room() counts all memory of the process, because the process
-  // does nothing else.
+  // For in-memory storage. True if the process does nothing but serve this storage; has_room() then counts
+  // all memory of the process.
   bool is_process = false;
   // For tests: called before every write. If it returns true, the write fails as on a full disk.
   std::function<bool()> write_fails;
@@ -187,7 +187,8 @@ class Storage final : public StorageHealth {
   [[nodiscard]] std::uint64_t footprint_bytes() const override;  // includes the bytes that hold() has added
   // Adds `bytes`, which may be negative, to the memory outside RocksDB that counts in the footprint.
   void hold(std::int64_t bytes) const;
-  // Adds bytes to that memory during this object's lifetime. The object may outlive the storage.
+  // Adds bytes to the memory that counts in the footprint, during this object's lifetime. The object may
+  // outlive the storage.
   class Holding {
    public:
     Holding(const Storage& storage, std::uint64_t bytes);

@@ -3,7 +3,7 @@
 //
 // A damaged file cannot be repaired, because its original contents are unknown. It can only be set aside.
 // Setting it aside loses its contents and brings back older data that these contents had replaced or deleted,
-// so Mayfly does it only at the user's request.
+// so Mayfly sets a file aside only at the user's request.
 #pragma once
 
 #include <optional>

@@ -33,9 +33,9 @@ std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::File
 // Requires: DBOptions::fail_if_options_file_error is false.
 std::shared_ptr<rocksdb::FileSystem> without_options_files(std::shared_ptr<rocksdb::FileSystem> base);
 
-// Returns a file system with the files of `base`, which must not have files yet. `bytes` is always the total
-// size of all files, including those that are still being written.
-// Requires: `bytes` outlives the result.
+// Returns a file system with the files of `base`. It keeps `bytes` equal to the total size of all files,
+// including those that are still being written.
+// Requires: `base` has no files yet, and `bytes` outlives the result.
 std::shared_ptr<rocksdb::FileSystem> counted_files(std::shared_ptr<rocksdb::FileSystem> base,
                                                    std::atomic<std::int64_t>& bytes);
 

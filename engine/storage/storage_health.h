@@ -14,9 +14,9 @@ class StorageHealth {
   // The human-readable reason why writes currently fail; empty if writes succeed.
   [[nodiscard]] virtual std::string failure() const = 0;
   [[nodiscard]] virtual std::uint64_t faults() const = 0;  // the number of StorageFaults thrown so far
-  // The memory that RocksDB holds: buffers, cache, indexes of its files and, in memory, the files themselves,
-  // including those that a compaction is writing. It also includes the memory that the engine holds outside
-  // RocksDB for tables and snapshots.
+  // The memory that RocksDB holds: buffers, cache, indexes of its files and, for in-memory storage, the files
+  // themselves, including those that a compaction is writing. It also includes the memory that the engine
+  // holds outside RocksDB for tables and snapshots.
   [[nodiscard]] virtual std::uint64_t footprint_bytes() const = 0;
   // For in-memory storage: whether the footprint (or all memory of the process, see
   // StorageOptions::is_process) was below the limit after the last megabyte was written. Storage writes

@@ -89,8 +89,8 @@ class LiveTable {
   enum class Past : std::uint8_t { unwanted, points, instants };
   [[nodiscard]] Past past() const { return past_.load(std::memory_order_relaxed); }
   [[nodiscard]] VersionNumber latest_point() const { return latest_point_.load(std::memory_order_relaxed); }
-  // Whether a snapshot contains the table. If so, images of its items are saved before they change
-  // (Catalog::keep_images).
+  // Whether a snapshot contains the table. If so, images of the table's items are saved before the items
+  // change (Catalog::keep_images).
   // Requires: a transaction holds the table.
   [[nodiscard]] bool in_snapshot() const { return kept_.load(); }
   // The number and the bytes of items in the table (index 0) or of entries in one of its indexes.
@@ -163,10 +163,10 @@ class Catalog {
   // `change` gets copies of the descriptions, ordered by id. It edits them, adds the tables to create
   // (without an id) and removes the tables to drop. It returns false to change nothing.
   //
-  // The resulting tables are replicas of each other, except those whose `replicas` it clears. Each of those
-  // becomes an independent table and keeps all its items. A new table gets its own UUID and, unless the
-  // tables have strong consistency, is filled with a copy of the others' items. The part of a dropped table's
-  // data that points or snapshots need stays in place.
+  // The resulting tables are replicas of each other, except the tables whose `replicas` were cleared by
+  // `change`. Each of these tables becomes independent and keeps all its items. A new table gets its own UUID
+  // and, unless the tables have strong consistency, is filled with a copy of the other tables' items. The
+  // part of a dropped table's data that points or snapshots need stays in place.
   using ChangeTogether = std::function<bool(std::vector<Table>& tables)>;
   struct Together {
     std::vector<std::shared_ptr<LiveTable>> tables;    // the resulting tables, sorted by id
@@ -176,8 +176,8 @@ class Catalog {
   };
   // Which of the dropped tables get a point of their last state (points.h).
   enum class Leaving : std::uint8_t { nothing, point, point_if_recoverable };
-  // Returns a document about such a point. The document is written together with the point. If the function
-  // is empty, no document is written.
+  // Returns a document about a point of a dropped table's last state. The document is written together with
+  // the point. If the function is empty, no document is written.
   using Describe = std::function<Document(const Point& point)>;
   enum class Refusal : std::uint8_t { dropped, unchanged, name_taken, too_many };
   Expected<Together, Refusal> update_together(LiveTable& table, const ChangeTogether& change,
@@ -212,8 +212,8 @@ class Catalog {
   using StageReplacement = std::function<Replacement(const Tables& old_tables,
                                                      const std::vector<Stream>& old_streams, Batch& batch)>;
   void replace(Account& account, const StageReplacement& stage, const std::function<void()>& settle);
-  // Sets whether a snapshot of the account contains the table. If so, images of its items are saved before
-  // they change, from now on.
+  // Sets whether a snapshot of the account contains the table. If so, images of the table's items are saved
+  // from now on, before the items change.
   // Requires: no thread writes to the table.
   static void keep_images(LiveTable& table, bool kept) { table.kept_ = kept; }
 

@@ -1,4 +1,4 @@
-// Tells subscribers about committed changes, in commit order, after they can be read.
+// Tells subscribers about committed changes, in commit order, once the changes can be read.
 //
 // The feed reports every item write in every table, with the item before and after it, whether or not the
 // table has a stream. A subscription receives every commit that begins after subscribe() has returned, and no
@@ -12,7 +12,7 @@
 // and wake another thread. It must not write, subscribe or end a subscription, and everything in a Change
 // becomes invalid when the listener returns. A listener that needs the change later calls kept(), which
 // copies the bytes, and reads the copy outside the commit section. Code that decodes or prints a change
-// asserts that its thread is not telling().
+// asserts that telling() is false.
 #pragma once
 
 #include <cstdint>

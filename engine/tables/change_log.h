@@ -38,15 +38,15 @@ struct ChangeRecord {
   std::uint64_t size_bytes = 0;  // size(keys) + size(new image) + size(old image)
 };
 
-// Encodes a record, except for its creation time. The images are encoded by item_codec, and are empty if
-// there is no image. The view decides which images are kept.
+// Encodes a record, except for its creation time. Each image is encoded by item_codec; it is empty if there
+// was no item. The view decides which images are kept.
 std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
                           std::string_view new_image);
 void set_record_created(std::string& bytes, Instant created);
 Instant record_created(std::string_view bytes);
 ChangeRecord decode_record(Sequence sequence, std::string_view bytes);
-// Decodes bytes that may be damaged. The error says what is wrong with the bytes, or that no stream with this
-// view and these keys writes such a record.
+// Decodes bytes that may be damaged. The error says what is wrong with the bytes, or that a stream with the
+// view and the keys of `stream` never writes such a record.
 Expected<ChangeRecord, std::string> checked_record(const Stream& stream, Sequence sequence,
                                                    std::string_view bytes);
 

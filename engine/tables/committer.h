@@ -1,6 +1,7 @@
 // The commit section runs one commit after another. Each commit assigns sequence numbers, writes the batch,
 // updates the counters, publishes the new watermark and notifies the change feed, in that order. A reader
-// that stops at `published()` therefore sees every record up to that number, and none appears there later.
+// that stops at `published()` therefore sees every record up to that number, and no record appears at or
+// below that number later.
 //
 // Old versions of items (history.h) get the number of the last record of the write that replaced them. A
 // write without records takes a number that no record has.

@@ -35,8 +35,9 @@ class Batch;
 
 struct WriteVersion {
   std::uint64_t number = 0;  // 0 if the item was written before the table had replicas
-  TableId origin = 0;        // 0 if the table itself wrote the item before it had replicas
-  Sequence tombstone = 0;    // 0 if the item exists
+  // The table to which the item was first written. 0: this table, at a time when it had no replicas.
+  TableId origin = 0;
+  Sequence tombstone = 0;  // 0 if the item exists
   static std::uint64_t of_write(Sequence sequence) { return sequence * 2; }
   // Returns the version for the removal of an expired item that has version `expired`.
   static std::uint64_t of_expiry(std::uint64_t expired) { return expired | 1; }

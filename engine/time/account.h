@@ -196,7 +196,8 @@ class Accounts {
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }
 
-  // Wakes the reaper when a timer of any account is set to fire earlier, or when an account's turn ends.
+  // Wakes the reaper when a timer that fires before all other timers of its account is set, or when an
+  // account's turn ends.
   [[nodiscard]] AccountWaker& reaper_waker() { return reaper_waker_; }
 
  private:

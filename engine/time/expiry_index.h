@@ -15,8 +15,8 @@
 // number of these items.
 //
 // The rule is DynamoDB's ("How it works: DynamoDB TTL", and Alternator's tests against AWS): an item expires
-// if the attribute is a Number of epoch seconds that is less than now, and at most five years less. Any other
-// value never expires.
+// if its TTL attribute is a Number of epoch seconds that is less than now, and at most five years less. An
+// item with any other TTL value never expires.
 #pragma once
 
 #include <array>

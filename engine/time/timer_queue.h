@@ -2,17 +2,17 @@
 // with two instants: no item of the table is due before `due`, and items that are due at `due` must be
 // deleted at `fires`.
 //
-// The queue has one entry per table, not per item: the reaper reads the due items from the expiry index,
-// in order, starting at `due`. So `due` also serves as the low watermark of the index: a sweep starts
-// after the tombstones of earlier expirations. A million items that expire far in the future cost 24 bytes
-// and no wake-up, and a restart loads only the first entry. Rejected: a bounded read-ahead of single
-// entries. It needs its own eviction and reload, and saves only a seek per sweep (some 5 us), while each
+// The queue has one entry per table, not per item: the reaper reads the due items from the expiry index, in
+// order, starting at `due`. So `due` also serves as the low watermark of the index: a sweep starts after the
+// tombstones of earlier expirations. A million items that expire far in the future cost 24 bytes and no
+// wake-up, and a restart loads only the first entry. Rejected: a bounded read-ahead of single entries. It
+// would need its own eviction and reload, and would save only a seek per sweep (some 5 us), while each
 // deletion takes 15 us.
 //
-// A timer may be early, because its item was renewed or deleted: the reaper then finds nothing and sets the
-// timer for the next look. A timer is never late. A writer of an expiry entry pushes the timer after its
-// commit, and a reader of the index calls look() before it reads. If a writer pushes between look() and
-// settle(), the queue remembers that entry, and settle() does not move the timer past it.
+// A timer may be early, because the item that it was set for was renewed or deleted: the reaper then finds
+// nothing and sets the timer for the next look. A timer is never late. A writer of an expiry entry pushes the
+// timer after its commit, and a reader of the index calls look() before it reads. If a writer pushes between
+// look() and settle(), the queue remembers that entry, and settle() does not move the timer past it.
 //
 //   if (const auto look = timers.look_firing(now)) {     // the timer does not change yet
 //     ... read the index from look->timer.due on, delete what is due ...
@@ -66,9 +66,9 @@ class TimerQueue {
   [[nodiscard]] std::vector<TableId> firing(Instant now) const;
   [[nodiscard]] std::size_t size() const;
 
-  // look() begins a look at the given table, look_earliest() at the table with the earliest timer, and
-  // look_firing() at that table only if its timer fires by `now`. A later look at the same table replaces an
-  // earlier look. Returns nullopt if there is no such timer.
+  // look() begins a look at the given table. look_earliest() begins a look at the table with the earliest
+  // timer. look_firing() does the same as look_earliest(), but only if that timer fires by `now`. A later
+  // look at the same table replaces an earlier look. Returns nullopt if there is no such timer.
   std::optional<Look> look(TableId table);
   std::optional<Look> look_earliest();
   std::optional<Look> look_firing(Instant now);

@@ -187,8 +187,8 @@ std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeVa
 // "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M".
 std::string_view type_name(Type type);
 
-// Returns the type with this name; nullopt if there is no such type. It must be fast, because it is called
-// for every value of a request.
+// Returns the type with this name; nullopt if there is no such type. This function must be fast, because it
+// is called for every value of a request.
 constexpr std::optional<Type> type_named(std::string_view name) {
   constexpr std::size_t bytes_max = 4;
   const auto code = [](std::string_view text) {

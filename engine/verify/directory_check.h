@@ -4,10 +4,10 @@
 //   if (!verified) … verified.error() …          // the directory could not be checked
 //   verified->wrong == 0                         // nothing is wrong
 //
-// Verifying changes no byte. Repairing writes what can be derived from the items and drops entries that point
-// to nothing. It does so in small steps, so it can be interrupted and started again. Both operations refuse a
-// directory that is open elsewhere or has an unknown format. Both operations check everything, and their
-// memory use does not grow with the data.
+// Verifying changes no byte. Repairing writes the data that can be derived from the items and drops entries
+// that point to nothing. It does so in small steps, so it can be interrupted and started again. Both
+// operations refuse a directory that is open elsewhere or has an unknown format. Both operations check
+// everything, and their memory use does not grow with the data.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@
 
 namespace mayfly::engine {
 
-// Gets the findings as they are made. A line may contain any bytes; `kind` is the category under which such
-// lines are counted.
+// Receives each finding as soon as it is made. A line may contain any bytes; `kind` is the category under
+// which such lines are counted.
 struct CheckListener {
   using Line = std::function<void(std::string_view kind, std::string_view line)>;
   Line wrong;             // for findings that remain

@@ -19,8 +19,8 @@ namespace mayfly::engine {
 // Verifies one table.
 class HistoryVerification {
  public:
-  // Requires: the referenced arguments outlive this object. `name` is the table's name in messages. Versions
-  // later than `up_to` are skipped, because a snapshot does not include them.
+  // Requires: the referenced arguments outlive this object. `name` is the table's name in messages. `up_to`
+  // is set if a snapshot is verified: later versions are skipped, because the snapshot does not include them.
   HistoryVerification(const KeyView& keys, const Table& table, std::string name,
                       std::optional<VersionNumber> up_to, Findings& findings)
       : keys_(keys), table_(table), name_(std::move(name)), up_to_(up_to), findings_(findings) {}

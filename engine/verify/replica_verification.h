@@ -16,8 +16,8 @@ namespace mayfly::engine {
 
 class ReplicaVerification {
  public:
-  // `name`: the table's name for messages. Tombstones and writes in flight that are later than `upto` are not
-  // checked, because a snapshot does not include them.
+  // `name`: the table's name for messages. If a snapshot is verified, tombstones and writes in flight that
+  // are later than `upto` are not checked, because the snapshot does not include them.
   // Requires: the referenced objects outlive this object.
   ReplicaVerification(const KeyView& keys, const Table& table, std::string name, Sequence upto,
                       Findings& findings);
