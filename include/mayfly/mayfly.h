@@ -72,8 +72,8 @@ struct Options {
   std::string s3_endpoint{};
   // The time at which each account's clock starts; the clock is frozen. If not set, clocks follow the host's.
   std::optional<TimePoint> frozen_at;
-  // Tables with point-in-time recovery can be restored to any time up to now. On AWS, and without this
-  // option, they can be restored to times up to five minutes ago.
+  // Tables with point-in-time recovery can be restored to any time up to now. Without this option, as on AWS,
+  // the latest time to which a table can be restored is five minutes ago.
   bool exact_recovery = false;
   Limits limits;
 };

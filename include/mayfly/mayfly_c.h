@@ -128,10 +128,11 @@ int mayfly_advance(mayfly_handle* handle, const char* account, const char* regio
 // Serves the store over HTTP for any AWS SDK until the handle is closed. Each call creates another endpoint;
 // a handle can have 64.
 //
-// `options` has the format of mayfly_open's, with these options of `mayfly serve`: host, port, threads,
-// no-control, mcp-read-only, allowed-host, cors-origin, require-signature, keys, tls-cert, tls-key,
-// connections-max, request-seconds-max, request-bytes-max, unread-bytes-max and waiting-max. By default, the
-// endpoint listens on any free port of 127.0.0.1 and ::1. Before you use another host, read SECURITY.md.
+// `options` has the same format as in mayfly_open, but can have only these options of `mayfly serve`: host,
+// port, threads, no-control, mcp-read-only, allowed-host, cors-origin, require-signature, keys, tls-cert,
+// tls-key, connections-max, request-seconds-max, request-bytes-max, unread-bytes-max and waiting-max. By
+// default, the endpoint listens on any free port of 127.0.0.1 and ::1. Before you use another host, read
+// SECURITY.md.
 //
 // Returns MAYFLY_DONE when the endpoint accepts requests. The answer is
 // {"url":"http://127.0.0.1:41234","port":41234}. Otherwise returns MAYFLY_INVALID for invalid options or keys
