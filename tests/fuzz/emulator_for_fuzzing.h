@@ -16,13 +16,13 @@
 // Rejected: restoring a snapshot and verifying storage after each input. Both decode every description and
 // encode it again for comparison, so only a sixth of the time went to requests.
 //
-// A long run (long_run.h) therefore verifies storage after one input in 32, chosen by the input's bytes. A
-// failure of that input can be reproduced with the input alone. Damage from an input that is not verified is
-// found when a mutation of that input is verified. An input that is verified also starts with a snapshot, and
-// the restore of that snapshot is verified too. Runs that are not long verify storage after each input. After
-// 256 resets of the account, the emulator checks the database for leftovers and replaces it. An input can
-// leave something outside its account that makes a later input fail. The long run therefore records all
-// inputs since the database was created.
+// A long run (long_run.h) therefore verifies storage after one input in 32. The bytes of an input decide
+// whether storage is verified after it, so a failure can be reproduced with that input alone. Damage from an
+// input that is not verified is found when a mutation of that input is verified. An input that is verified
+// also starts with a snapshot, and the restore of that snapshot is verified too. Runs that are not long
+// verify storage after each input. After 256 resets of the account, the emulator checks the database for
+// leftovers and replaces it. An input can leave something outside its account that makes a later input fail.
+// The long run therefore records all inputs since the database was created.
 #pragma once
 
 #include <chrono>
@@ -49,7 +49,7 @@ class FuzzedEmulator {
   void begin(std::string_view input);
   // Executes an operation. Each "$Name" in the body is replaced with the value of the member "Name" in the
   // latest response that had this member. Fails unless the response is JSON with status 200 or 400. If
-  // storage is verified after this input, both JSON readers must be able to read it.
+  // storage is verified after this input, both JSON readers must be able to read the response.
   compat::Answer execute(std::string_view operation, std::string_view body);
   // Executes a control call or a Lambda call. After a call that changes something, the emulator is replaced,
   // because a reset of the account might not undo everything.
@@ -58,7 +58,8 @@ class FuzzedEmulator {
   void advance(std::chrono::milliseconds by);
   // Whether storage or time has changed since the input began.
   [[nodiscard]] bool has_changed() const { return changed_; }
-  // Ends the input: verifies storage if begin() chose this input for it, then restores the initial state.
+  // Ends the input: verifies storage if begin() chose this input for verification, then restores the initial
+  // state.
   void finish();
 
  private:
@@ -83,7 +84,7 @@ class FuzzedEmulator {
   bool verifies_ = false;                       // whether storage is verified after this input
   bool changed_ = false;                        // whether storage was written or time has passed
   bool was_controlled_ = false;                 // whether a control call changed something
-  int worlds_ = 0;                              // number of worlds in this emulator
+  int worlds_ = 0;                              // number of make_world() calls in this emulator
   std::map<std::string, std::string, std::less<>> remembered_;  // JSON values by member name
 };
 

@@ -34,7 +34,7 @@ class LongRun {
   bool is_long_ = false;
 };
 
-// The inputs in such a file. A truncated input at the end is ignored.
+// Returns the inputs in the bytes of a recorded file. A truncated input at the end is ignored.
 std::vector<std::string_view> inputs_of_sequence(std::string_view bytes);
 
 }  // namespace mayfly::testing

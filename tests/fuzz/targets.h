@@ -1,8 +1,8 @@
 // The fuzz targets: functions that accept any bytes and check invariants of the results.
 //
-// `script/fuzz` runs each with libFuzzer (libfuzzer.cc). In all other builds, kept_inputs.cc runs each target
-// on the inputs in corpus/ and on those that seeds.py makes from the golden scripts, so the targets stay up
-// to date.
+// `script/fuzz` runs each target with libFuzzer (libfuzzer.cc). In all other builds, kept_inputs.cc runs each
+// target on the inputs in corpus/ and on those that seeds.py makes from the golden scripts, so the targets
+// stay up to date.
 //
 // To add a target, add a file with its function, and add the target's name here and in CMakeLists.txt.
 #pragma once

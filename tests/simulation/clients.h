@@ -153,7 +153,8 @@ class Clients {
   std::vector<Kept> kept_;
   int backups_ = 0;  // number of backup names used so far
   std::set<std::string> mapped_;
-  std::map<std::uint64_t, engine::Instant> earliest_;  // restorable instant seen, by the table's number
+  // By table number: the latest value that has been seen of the table's earliest restorable instant.
+  std::map<std::uint64_t, engine::Instant> earliest_;
 };
 
 }  // namespace mayfly::testing

@@ -1,5 +1,5 @@
-// RocksDB's files and threads in the simulation. Files crash at the n-th change, and RocksDB's jobs are steps
-// of the scheduler.
+// RocksDB's files and threads in the simulation. A simulated crash makes the n-th change to the files and all
+// later changes fail. RocksDB's jobs are steps of the scheduler.
 //
 //   SimulatedEnv env;
 //   env.use(scheduler);

@@ -46,7 +46,7 @@ struct ModelVersion {
 // The earliest instant to which a table can be restored, within bounds.
 struct ModelRecovery {
   engine::Instant since_earliest = 0, since_latest = 0;
-  engine::Instant given_up = 0;  // upper bound of the instants that a shorter period gave up
+  engine::Instant given_up = 0;  // upper bound of the instants given up when the period was shortened
   std::int64_t days = 35;
 };
 
@@ -95,7 +95,7 @@ struct ModelTable {
   bool copying = false;
   std::map<std::string, ModelWrite> writes;     // by key; missing for items older than the replica
   std::vector<ModelDeparture> arriving;         // in order for each item, including those that change nothing
-  std::vector<ModelDeparture> stored_arriving;  // the same according to storage, if it was read from storage
+  std::vector<ModelDeparture> stored_arriving;  // the same, as read from storage; empty if it was not read
 
   // After a crash or a restore, the source of a restored table may be gone. Then the table is removed.
   bool may_be_removed = false;
@@ -162,17 +162,19 @@ struct ItemIntent {
 struct Request {
   std::string text;
   std::vector<ItemIntent> intents;
-  bool together = true;                     // all intents apply or none; if false, each is independent
+  bool together = true;                     // true: all intents apply or none does; false: each applies alone
   std::function<void(ModelState&)> change;  // a change to tables or backups
   std::shared_ptr<ModelBackup> backup;      // the backup to take; its table is set when it is taken
   std::string backup_of;                    // the backup's table
   std::string changes_at;  // the place at which `change` applies; empty: the first place of any kind
-  std::string removes;     // a table or "recovery of" a table; may be removed before the model is notified
-  bool changed = false;    // `change` was stored
-  bool differs = false;    // the stored change made a difference
-  std::size_t begin = 0;   // the first state that the request may have seen
+  // What the request removes: a table, or "recovery of " and a table. The removal may happen before the model
+  // is notified of it.
+  std::string removes;
+  bool changed = false;   // `change` was stored
+  bool differs = false;   // the stored change made a difference
+  std::size_t begin = 0;  // the first state that the request may have seen
   engine::Instant begin_now = 0;
-  bool rewound = false;  // a restore or a reset may have taken the clock back since the request began
+  bool rewound = false;  // a restore or a reset may have set the clock back since the request began
   // The earliest instant at which the request may have read, if it ends now.
   [[nodiscard]] engine::Instant earliest(engine::Instant now) const {
     return rewound || begin_now > now ? 0 : begin_now;
@@ -183,7 +185,7 @@ struct Request {
 
 class Model {
  public:
-  // Appends each change to `trace`. `id_of` returns the id of the table that has the name now.
+  // Appends each change to `trace`. `id_of` returns the id of the table that currently has the given name.
   Model(std::function<void(std::string)> wrong, std::vector<std::string>& trace,
         std::function<engine::TableId(const std::string&)> id_of)
       : wrong_(std::move(wrong)), trace_(trace), id_of_(std::move(id_of)) {}
@@ -216,7 +218,8 @@ class Model {
   [[nodiscard]] bool is_going(const std::string& table) const;
   // Whether a commit has been written but not reported yet.
   [[nodiscard]] bool half_told() const { return writer_.has_value(); }
-  // Adds that commit's changes to the table up to the instant, because other requests may already see them.
+  // Adds the changes to the table up to `latest` in the commit that is not reported yet, because other
+  // requests may already see these changes.
   void add_half_told(Candidates& shown, const std::string& table, engine::Instant latest) const;
 
   // --- events
@@ -235,16 +238,18 @@ class Model {
   void became(ModelState state) { states_.push_back(std::move(state)); }
 
   // --- crashes
-  // Keeps all states from the last one on, and forgets the requests in doubt.
+  // Drops all states but the last one, keeps every later state, and forgets all requests.
   void begin_life();
-  // Checks what a reopened database contains and makes it the current state. It must be the last state,
-  // possibly with one commit of the requests in doubt, or an earlier state if commits may be lost.
+  // Checks the state of a reopened database and makes this state the current one. The state must be the last
+  // state before the crash, possibly with one commit of the requests in doubt, or an earlier state if commits
+  // may be lost.
   struct MayLose {
     bool commits = false;  // the last commits may be lost, each as a whole
     bool time = false;     // a move of the clock may be lost
   };
   void recovered(ModelState found, engine::Instant now, MayLose may_lose);
-  // Whether a restore or a reset, which take the clock back, may have been executed at the end of this life.
+  // Whether a restore or a reset, either of which sets the clock back, may have been executed at the end of
+  // this life.
   [[nodiscard]] bool may_be_rewound() const;
 
   [[nodiscard]] const ModelState& state() const { return states_.back(); }
@@ -345,7 +350,8 @@ class Model {
   std::uint64_t last_write_ = 0;
   std::map<std::string, std::size_t> seen_;  // by copy: the latest state that an answered read saw
   std::size_t seen_by_all_ = 0;
-  std::map<std::size_t, std::size_t> begun_;  // by state: the state in which the request that caused it began
+  // For each state, the state in which the request that caused it began.
+  std::map<std::size_t, std::size_t> begun_;
   std::map<std::uint64_t, std::size_t>
       versions_before_;  // versions at the start of this life, by table number
   std::map<std::string, std::shared_ptr<ModelBackup>> doubtful_backups_;

@@ -1,5 +1,5 @@
 // Fake functions and a fake Kinesis. The seed decides when they respond, and whether they succeed, fail,
-// accept a part or do not respond.
+// accept only some of the records or do not respond.
 //
 //   auto receivers = std::make_shared<Receivers>(seed);
 //   … EmulatorOptions{.triggers = {.invoker = receivers, …}, .kinesis = {.invoker = receivers, …}} …

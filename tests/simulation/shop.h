@@ -36,7 +36,8 @@ inline Json by_user_index() {
 std::multiset<std::string> as_set(const std::vector<Json>& items);
 std::string print(const std::multiset<std::string>& items);
 
-// The items that a table shows at that time: all, or those with that value of an attribute.
+// The items that a table shows at `now`: all of them or, if `attribute` is given, those in which `attribute`
+// has `value`.
 std::multiset<std::string> shown(const ModelTable& table, engine::Instant now,
                                  const std::string& attribute = {}, const Json& value = {});
 

@@ -11,7 +11,7 @@
 //
 // Not simulated:
 // - Exports, imports and bulk puts. Their steps run on the database's scheduler (compat/jobs), but they read
-//   and write buckets, which are directories of the host and not among the files that crash here.
+//   and write buckets, which are directories of the host, so a simulated crash does not affect them.
 // - Global tables with three regions or with strong consistency.
 // tests/compat and tests/engine test these together with restores, resets and the shutdown of the server.
 //
@@ -27,9 +27,10 @@ namespace mayfly::testing {
 
 struct SimulationOptions {
   int clients = 3;
-  int requests = 60;           // requests per client
-  std::string directory;       // empty: in memory, without crashes
-  std::uint64_t crash_at = 0;  // the only crash is at this file change of the first life; 0: the seed decides
+  int requests = 60;      // requests per client
+  std::string directory;  // empty: in memory, without crashes
+  // The file change, counted from the start, at which the only crash happens; 0: the seed decides.
+  std::uint64_t crash_at = 0;
 };
 
 struct Outcome {

@@ -1,5 +1,5 @@
-// Describes what a request changed in storage: every key that was added, changed or deleted. For golden
-// scripts and tests that check what is written rather than the response.
+// Describes what a request changed in storage: every key that was added, changed or deleted. Golden scripts
+// and tests use this to check what a request writes rather than its response.
 //
 //   const StoredState before = stored_state(database);
 //   …

@@ -90,7 +90,8 @@ class World {
   // Sets the TTL attribute.
   void enable_ttl(const std::shared_ptr<LiveTable>& table, const std::string& attribute = "ttl");
 
-  // Like the function above. If `table` has been dropped, also verifies what is left of it.
+  // Does the same as the function inconsistency() outside this class. If `table` has been dropped, also
+  // verifies the table's remaining data.
   std::string inconsistency(const std::shared_ptr<LiveTable>& table);
 
  private:

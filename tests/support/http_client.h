@@ -16,7 +16,7 @@
 namespace mayfly::testing {
 
 struct HttpAnswer {
-  int status = 0;                              // 0: the server closed the connection instead
+  int status = 0;                              // 0: the server closed the connection without a response
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;                            // as sent, after removing chunked framing
 };
@@ -50,7 +50,8 @@ class HttpClient {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// A request with Host, `headers`, and Content-Length unless `headers` frames the body itself.
+// A request with Host and `headers`. It also has Content-Length, unless `headers` already says where the body
+// ends.
 std::string http_request(std::string_view method, std::string_view target, const Headers& headers = {},
                          std::string_view body = {});
 // A signed request for an operation: "ListTables", "{}".

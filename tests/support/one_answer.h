@@ -16,8 +16,8 @@
 
 namespace mayfly::testing {
 
-// Accepts one connection, reads a complete request, sends the response and closes. With an empty response or
-// with `stays`, it waits until the client closes.
+// Accepts one connection, reads a complete request, sends the response and closes the connection. With an
+// empty response or with `stays`, waits until the client closes the connection first.
 class OneAnswer {
  public:
   explicit OneAnswer(std::string answer, bool stays = false)

@@ -1,5 +1,5 @@
-// Flags for opening and writing to sockets. macOS has neither flag: there, child processes inherit sockets,
-// and writing to a socket that the other side has closed raises SIGPIPE.
+// Flags for opening sockets and for writing to them. macOS has neither flag: there, child processes inherit
+// sockets, and writing to a socket that the other side has closed raises SIGPIPE.
 #pragma once
 
 #include <sys/socket.h>

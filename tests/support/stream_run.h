@@ -83,7 +83,8 @@ struct StreamOutcome {
 
 StreamOutcome run_stream(const StreamRun& run);
 
-// Returns the time of the same writes in seconds, without a consumer and without closing shards.
+// Makes the same writes without a consumer and without closing shards. Returns how long they took, in
+// seconds.
 double write_alone(const StreamRun& run);
 
 }  // namespace mayfly::testing
