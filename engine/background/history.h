@@ -87,7 +87,7 @@ class History {
   bool keep(const std::shared_ptr<LiveTable>& table, std::int64_t days);
   // Turns recovery off and discards the versions that no point needs. A later keep() starts a new history.
   void forget(const std::shared_ptr<LiveTable>& table);
-  // The instants that the table can be restored to, from `earliest` to `latest`, which is now.
+  // The instants that the table can be restored to, from `earliest` to `latest`, which is the current time.
   struct Restorable {
     Instant earliest;
     Instant latest;

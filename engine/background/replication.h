@@ -2,9 +2,9 @@
 //
 // The commit of a write also stores one departure for each replica (replica_log.h). Writes in flight are
 // therefore in storage, in the order in which they were made. A background task takes a departure as soon as
-// the route between the two regions is not paused and the lag has passed. A Transaction then applies the
-// write and erases the departure in one commit. So each write arrives exactly once, even after a crash, and
-// no queue grows in memory.
+// the route to the replica's region is not paused and the lag of that route has passed. A Transaction then
+// applies the write and erases the departure in one commit. So each write arrives exactly once, even after a
+// crash, and no queue grows in memory.
 //
 // Order: the writes that one region makes to an item arrive in the order in which they were made. If two
 // regions write to the same item, the later write wins, whichever arrives first. The writes of one

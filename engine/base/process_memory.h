@@ -10,12 +10,12 @@ namespace mayfly::engine {
 std::uint64_t process_memory_bytes();
 
 // Returns the resident memory of the process, without mapped files; 0 if the system does not report it. Freed
-// memory counts until it is returned to the system. A call takes some microseconds.
+// memory counts until it is returned to the system. A call takes a few microseconds.
 std::uint64_t resident_memory_bytes();
 
 // Unmaps the pages of the program's code and constants, which are then not resident until they are used
-// again. Does nothing while a debugger is attached, because its breakpoints are in these pages. A call takes
-// some microseconds.
+// again. Does nothing while a debugger is attached, because the debugger's breakpoints are in these pages. A
+// call takes a few microseconds.
 //
 // A page that is used again is mapped from the page cache. If Linux caches the file in large folios (as
 // version 6.18 does), it maps the rest of the folio as well. A server that had just started had 13.6 MB of

@@ -33,7 +33,8 @@ struct WritePath {
   Failpoints& failpoints;
   RegionClaims& region_claims;
 
-  // Called after a commit, on the thread that committed. Requires: both are set before the first transaction.
+  // The next two functions are called after a commit, on the thread that committed. Requires: both functions
+  // are set before the first transaction.
   std::function<void(std::size_t bytes)> versions_written;  // old versions of items were stored
   std::function<void(Account& account)> sent_to_replicas;   // writes were queued for replicas
   // Called once per table and reason, for the first item that never expires (DatabaseOptions); may be empty.

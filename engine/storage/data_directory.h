@@ -4,7 +4,7 @@
 //
 //   TRY(const DataDirectory found, claim_data_directory(path));
 //
-// If a directory that is Mayfly's has wider permissions, they are narrowed.
+// If a data directory has wider permissions, Mayfly narrows them.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ enum class DataDirectory : std::uint8_t {
 };
 
 // Recognizes a directory and changes nothing. The error is a human-readable sentence: the directory is
-// missing or empty, it is not Mayfly's, or its format is unknown.
+// missing or empty, it does not belong to Mayfly, or its format is unknown.
 Expected<DataDirectory, std::string> recognise_data_directory(const std::string& path);
 
 // Creates the directory if it is missing, and marks it unless it has an older format or contains a database
-// without a mark. The error is a human-readable sentence: the directory is neither empty nor Mayfly's, or it
-// cannot be used. In that case, nothing in the directory has changed.
+// without a mark. The error is a human-readable sentence: the directory is not empty and does not belong to
+// Mayfly, or it cannot be used. In that case, nothing in the directory has changed.
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path);
 
-// Marks a directory that has turned out to be Mayfly's. From then on, earlier versions of Mayfly refuse to
-// open it.
+// Marks a directory that has turned out to belong to Mayfly. From then on, earlier versions of Mayfly refuse
+// to open it.
 // Requires: no other process has the directory open.
 Expected<void, std::string> mark_data_directory(const std::string& path);
 

@@ -41,7 +41,7 @@ namespace mayfly::engine {
 inline constexpr std::size_t table_prefix_bytes = 1 + 4;
 inline constexpr std::size_t item_prefix_bytes = table_prefix_bytes + 2;
 
-// A storage key. Its value, a u64le, is the last sequence number of all streams that have been forgotten.
+// A storage key. Its value is a u64le that is at least as high as every sequence number of forgotten streams.
 inline constexpr std::string_view last_sequence_key = "Msequence";
 // A storage key. Its value, a u64le, is the last number that is used by an old version of an item in a data
 // directory (committer.h) or by a tombstone without a record. Only the commit section writes the value, so it

@@ -163,7 +163,8 @@ class Storage final : public StorageHealth {
   // Reads a RocksDB table file to its end and verifies all checksums. Returns the error, or an empty string
   // if the file is intact.
   static std::string table_file_flaw(const std::string& path);
-  // Makes a directory that cannot be opened usable again, by rebuilding it from its files.
+  // Rebuilds a directory that cannot be opened, so that it can be opened again. Uses the files in the
+  // directory.
   // Requires: no process has the directory open.
   static Expected<void, std::string> put_together(const std::string& directory);
 

@@ -71,7 +71,7 @@ class LiveTable {
   [[nodiscard]] ExpiryStats& expiry_stats() const { return expiry_stats_; }
   [[nodiscard]] TtlSuspects& ttl_suspects() const { return ttl_suspects_; }
   [[nodiscard]] std::shared_ptr<const Table> description() const;
-  // A number that changes with each description. A caller that reads items by a description compares the
+  // A number that changes with each description. A caller that uses a description to read items compares the
   // number before and after the read.
   [[nodiscard]] std::uint64_t described() const { return described_.load(std::memory_order_acquire); }
   [[nodiscard]] bool dropped() const { return dropped_.load(); }
@@ -258,7 +258,7 @@ class Catalog {
   using Names = std::map<std::string, std::shared_ptr<LiveTable>, NameLess>;
 
   [[nodiscard]] std::size_t count(const Scope& scope) const;
-  void load() REQUIRES(changes_, mutex_);             // or no other thread uses the catalog yet
+  void load() REQUIRES(changes_, mutex_);             // called by the constructor, without the locks
   std::shared_ptr<LiveTable> make_live(Table table);  // reads the table's counters from storage
 
   // Changes that are staged in a batch, to be made in memory once the batch is written (see catalog.cc).

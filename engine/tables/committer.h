@@ -100,10 +100,10 @@ class Committer {
   void commit_group(std::span<StagedWrite* const> group) REQUIRES(commit_);
 
   Storage& storage_;
-  Watermark& watermark_;  // changes under commit_
+  Watermark& watermark_;  // changes only while commit_ is held
   Mutex commit_;
   Batch joined_ GUARDED_BY(commit_);
-  std::atomic<bool> busy_{false};  // changes under commit_
+  std::atomic<bool> busy_{false};  // changes only while commit_ is held
   ChangeFeed feed_{commit_, watermark_};
 
   Mutex queue_mutex_;

@@ -6,7 +6,7 @@
 // order, starting at `due`. So `due` also serves as the low watermark of the index: a sweep starts after the
 // tombstones of earlier expirations. A million items that expire far in the future cost 24 bytes and no
 // wake-up, and a restart loads only the first entry. Rejected: a bounded read-ahead of single entries. It
-// would need its own eviction and reload, and would save only a seek per sweep (some 5 us), while each
+// would need its own eviction and reload, and would save only a seek per sweep (about 5 us), while each
 // deletion takes 15 us.
 //
 // A timer may be early, because the item that it was set for was renewed or deleted: the reaper then finds
