@@ -112,8 +112,8 @@ struct Advanced {
   // Items whose TTL can never expire them, per table and reason: "milliseconds", "string", "wrong_type" or
   // "too_old".
   std::map<std::string, std::map<std::string, std::int64_t>> never;
-  // Items that were deleted immediately since the last advance because their TTL had passed when they were
-  // written, per table.
+  // Per table, the number of items that were written since the last advance and deleted immediately, because
+  // their TTL had already passed.
   std::map<std::string, std::int64_t> born_expired;
 };
 
