@@ -45,7 +45,7 @@ class SimulatedEnv final : public rocksdb::EnvWrapper {
   // Sets the scheduler that runs RocksDB's jobs.
   void use(std::shared_ptr<engine::Scheduler> scheduler) { scheduler_ = std::move(scheduler); }
 
-  // Crashes at this change, counted from now. It and all later changes fail. 0 disables the crash.
+  // Crashes at this change, counted from now. That change and all later changes fail. 0 disables the crash.
   void crash_at(std::uint64_t operation);
   [[nodiscard]] bool crashed() const;
   // Failing::writes is a full disk: appends and new files fail, and reads succeed. With Failing::reads, reads
@@ -59,9 +59,9 @@ class SimulatedEnv final : public rocksdb::EnvWrapper {
   // --- RocksDB's flushes and compactions
 
   // Call these before and after the thread (Interleaver::self()) waits for jobs inside RocksDB. In between,
-  // RocksDB's own threads run the jobs instead of the scheduler, and no other simulated thread runs until the
-  // last job has ended. RocksDB restarts a failed compaction forever, so compactions can always read in that
-  // time. After a crash, when the thread no longer waits in RocksDB, jobs are steps of the scheduler again.
+  // RocksDB's own threads, not the scheduler, run the jobs, and no other simulated thread runs until the last
+  // job has ended. RocksDB restarts a failed compaction forever, so compactions can always read in that time.
+  // After a crash, when the thread no longer waits in RocksDB, jobs are steps of the scheduler again.
   void begin_waiting(int thread);
   void end_waiting(int thread);
   void Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,

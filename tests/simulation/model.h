@@ -1,10 +1,11 @@
 // The simulation's model of a database: tables as maps, with every state that existed while requests were in
 // flight.
 //
-// The change feed, and the places that the catalog and the snapshots report, notify the model of each commit
-// as it happens. The model applies the intents of the requests in flight to its own state and compares the
-// results. So the engine decides the order of commits, and the model decides what each commit must do. A
-// response must be right for one of the states between its request and the response.
+// The model learns of each commit as it happens: from the change feed (told()), and from the named
+// places in the engine that threads reach (reached()). The model applies the intents of the requests in
+// flight to its own state and compares the results. So the engine decides the order of commits, and the model
+// decides what each commit must do. A response must be right for one of the states between its request and
+// the response.
 #pragma once
 
 #include <cstdint>

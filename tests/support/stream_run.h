@@ -1,6 +1,6 @@
-// Writers, splits and a consumer on one stream, with a kill -9 in the middle. Compares the acknowledged
-// writes with what the consumer saw. Used by a test with thousands of records and by a measurement with a
-// million (bench/streams.cc).
+// Runs writers, splits and a consumer on one stream, with a kill -9 in the middle, and compares the
+// acknowledged writes with the records that the consumer saw. A test runs this with thousands of records, and
+// a measurement with a million (bench/streams.cc).
 //
 //   TEST_CASE("writers run until they are killed", "[.]") { play_first_half(); }
 //   ...
