@@ -112,8 +112,8 @@ class Emulator {
   [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
-  // Requires: a caller that uses an account other than through `execute` calls admit() first. The calls in
-  // triggers/rest.h are exempt, because they act only on accounts that already have a stream or a mapping.
+  // Requires: a caller that does not go through `execute` calls admit() before it uses an account. The calls
+  // in triggers/rest.h are exempt, because they act only on accounts that already have a stream or a mapping.
   [[nodiscard]] KnownAccounts& accounts() { return accounts_; }
   [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
   // For code that parses request bodies outside `execute`.

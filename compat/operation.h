@@ -29,8 +29,8 @@ using Run = Result<void> (*)(Context& context, const json::Value& request, json:
 inline constexpr std::string_view dynamodb = "DynamoDB_20120810";
 inline constexpr std::string_view dynamodb_streams = "DynamoDBStreams_20120810";
 
-// How an operation accesses items. AWS counts reads and writes against a table's throughput, and all other
-// operations as requests.
+// How an operation accesses items. AWS counts reads and writes against a table's throughput, and counts all
+// other operations as requests.
 enum class Access : std::uint8_t {
   control,  // accesses no items, only tables, streams or the account
   reads,    // reads items or a stream's records

@@ -29,8 +29,8 @@ struct Backup {
   std::string table_name;
   std::string id;    // arn.h
   std::string name;  // BackupName
-  // Deleting a table while recovery is on leaves a SYSTEM backup. Clients cannot delete it; it expires after
-  // 35 days.
+  // True for a backup that remains because its table was deleted while recovery was on. Clients cannot delete
+  // a SYSTEM backup; it expires after 35 days.
   bool system = false;
   engine::Instant created = 0;
   std::int64_t bytes = 0;

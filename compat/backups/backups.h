@@ -40,8 +40,8 @@ inline constexpr engine::Instant recovery_lag_ms = std::int64_t{300} * 1000;
 
 class Backups {
  public:
-  // `exact`: tables can be restored to any time up to the present; otherwise, to any time up to five minutes
-  // ago. Requires: `database` outlives this object.
+  // If `exact` is true, tables can be restored to any time up to the present; if it is false, tables can be
+  // restored to any time up to five minutes ago. Requires: `database` outlives this object.
   Backups(engine::Database& database, std::size_t backups_max, bool exact);
   ~Backups();
   Backups(const Backups&) = delete;

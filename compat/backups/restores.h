@@ -56,8 +56,8 @@ class Restores {
   Restores(const Restores&) = delete;
   Restores& operator=(const Restores&) = delete;
 
-  // Creates the table and starts to fill it. Returns the table's description as it was announced, and the
-  // table itself, which has its counters. Errors, in AWS's order: BackupInUseException, TableInUseException
+  // Creates the table and starts to fill it. Returns the announced description of the table, and the live
+  // table, which has the table's counters. Errors, in AWS's order: BackupInUseException, TableInUseException
   // or TableAlreadyExistsException, LimitExceededException. BackupNotFoundException and
   // TableNotFoundException mean that the source has been removed meanwhile. Requires, as erase() does: the
   // account is not being replaced. This is always so within a request.

@@ -1,6 +1,6 @@
 // Reads and writes S3's XML with Expat: listings, errors, and the responses of multipart uploads.
 //
-//   read_listing(body)      -> objects and the next token; nullopt: not a listing, or an invalid key in it
+//   read_listing(body)      -> objects and the next token; nullopt: not a listing, or a key in it is invalid
 //   read_error(body)        -> its Code, Message, RequestId, HostId; nullopt: not an error
 //   read_upload_id(body)    read_etag(body)
 //   completion({"\"etag 1\"", …}) == "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>…"

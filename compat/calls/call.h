@@ -43,8 +43,8 @@ struct Call {
   // region us-east-1."
   [[nodiscard]] Result<std::shared_ptr<engine::LiveTable>> table(std::string_view name) const;
   [[nodiscard]] Unexpected<Error> no_such_table(std::string_view name) const;
-  // Returns the body's member "key", {"id":{"S":"1"}}: an item that has the key's attributes. It is read as
-  // operations read a key, so errors have DynamoDB's wording.
+  // Returns the body's member "key", {"id":{"S":"1"}}: an item that has the key's attributes. The member is
+  // parsed like a key in a DynamoDB request, so errors have DynamoDB's wording.
   [[nodiscard]] Result<engine::Item> key() const;
   // Returns the same key, encoded by key_codec.
   [[nodiscard]] Result<std::string> item_key(const engine::Table& table) const;

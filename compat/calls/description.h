@@ -124,8 +124,8 @@ struct ControlCall {
   bool admits_everyone = false;  // also answers accounts beyond --accounts-max
   bool is_tool = true;           // agents can call it
   bool is_secret = false;        // its members and answer are not logged
-  // The command's words: "ttl explain". Empty: it has no command, or one with a syntax that
-  // cli/options/control_options.cc describes.
+  // The words of the call's command: "ttl explain". Empty if the call has no command, or if
+  // cli/options/control_options.cc describes the command's syntax.
   std::string_view command = {};
   // `rows`: the member whose elements the command prints as rows. `when_empty`: the sentence that it prints
   // if there are no rows. Without `rows`, the command always prints the sentence.

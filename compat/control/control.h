@@ -43,7 +43,7 @@ struct Request {
   bool in_pieces = false;  // the caller can receive a long response through `Answer::source`
 };
 
-// Answers a request. Blocks for as long as the call asks it to. Thread-safe.
+// Answers a request. Blocks for as long as the call waits. Thread-safe.
 Answer answer(Emulator& emulator, const Request& request);
 // Does the same for a caller that has already found the request's call (index.h).
 Answer answer(Emulator& emulator, const Request& request, const FoundCall& found);

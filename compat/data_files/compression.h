@@ -27,8 +27,8 @@ class Unpacker {
 
   static std::unique_ptr<Unpacker> of(Compression compression);
   virtual ~Unpacker() = default;
-  // Consumes what it reads from the front of `input`. On failure, `out` has the text before the error. With
-  // Zstandard, it has only the text from earlier steps, because the library does not report more.
+  // Removes the bytes that it reads from the front of `input`. On failure, `out` has the text before the
+  // error or, with Zstandard, only the text from earlier steps, because the library does not report more.
   virtual Expected<void, std::string> step(std::string_view& input, std::string& out) = 0;
   // Whether step() may produce more text without further input.
   [[nodiscard]] virtual bool holds_more() const = 0;

@@ -30,7 +30,7 @@ class JsonLinesReader final : public RecordParser {
   std::size_t looked_at_ = 0;  // no record ends in this many bytes at the front of the rest
   std::size_t depth_ = 0;      // nesting of braces after these bytes
   bool in_string_ = false, escaped_ = false;
-  bool is_object_ = true;                  // so far; a record that is not an object ends with its line
+  bool is_object_ = true;  // so far, the record may be an object; any other record ends with its line
   std::optional<std::size_t> object_end_;  // where the object ended; nullopt if it has not ended yet
 };
 

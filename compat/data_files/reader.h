@@ -42,7 +42,7 @@ struct ReaderOptions {
   Compression compression = Compression::none;
   CsvOptions csv{};
   // Whether records can have a condition in addition to their item, as in bulk puts. If so, Reader::json
-  // keeps the records as JSON.
+  // returns the last record as JSON.
   bool with_conditions = false;
 };
 

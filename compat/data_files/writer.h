@@ -6,9 +6,10 @@
 //   append_change(out, Format::dynamodb_json, change);
 //       {"Metadata":{"WriteTimestampMicros":{"N":"1684374845117899"}},"Keys":{…},"NewImage":{…},"OldImage":{…}}
 //
-// Ion has the form that Amazon's Ion writer for Java gives it, as the guide shows: numbers are decimals of
-// their significant digits (600 is 6d2, 103 is 103.), and names have no quotes where possible. No example of
-// an incremental export in Ion was found, so the members are those of an incremental export in JSON.
+// Items in Ion have the form that Amazon's Ion library for Java writes, as the guide shows: numbers are
+// decimals of their significant digits (600 is 6d2, 103 is 103.), and names have no quotes where possible. No
+// example of an incremental export in Ion was found, so the members are those of an incremental export in
+// JSON.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The request of ExportTableToPointInTime, as its job stores it (jobs/job.h) and descriptions return it.
+// The request of ExportTableToPointInTime, as the export's job stores the request (jobs/job.h) and as
+// descriptions return it.
 //
 //   TRY(ExportRequest asked, ExportRequest::read(request));      // the checks that do not need the table
 //   job.request = asked.stored();

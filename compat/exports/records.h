@@ -27,7 +27,7 @@ class Records {
   [[nodiscard]] virtual const engine::StoredItem* new_image() const = 0;
   // nullptr: the item did not exist before.
   [[nodiscard]] virtual const engine::StoredItem* old_image() const = 0;
-  [[nodiscard]] virtual engine::Instant written() const = 0;  // 0 for an item at an instant
+  [[nodiscard]] virtual engine::Instant written() const = 0;  // 0 for a record of items_at()
 };
 
 // Returns the items as of the end of `at`. Each record has only a new image.

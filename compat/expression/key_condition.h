@@ -47,7 +47,7 @@ struct KeyCondition {
 // these errors after it has parsed all expressions of the request and found no unused name or value.
 Result<std::vector<KeyPredicate>> key_predicates(Condition condition);
 
-// Matches the predicates with the key attributes. Errors: "The number of query conditions (3) exceeds …",
+// Matches the predicates against the key attributes. Errors: "The number of query conditions (3) exceeds …",
 // "Query condition missed key schema element: …", "Attempted conditional constraint is not an indexable
 // operation", "Query key condition not supported", wrong types, empty values.
 Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, const engine::KeySchema& schema);

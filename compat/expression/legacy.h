@@ -1,5 +1,5 @@
-// Lowers the legacy parameters, which expressions replaced, to the same tree as expressions: Expected,
-// QueryFilter, ScanFilter, KeyConditions, AttributeUpdates, ConditionalOperator.
+// Lowers the legacy parameters (Expected, QueryFilter, ScanFilter, KeyConditions, AttributeUpdates and
+// ConditionalOperator) to the same tree as the expressions that replaced them.
 //
 //   {"Expected":{"a":{"Value":{"N":"1"}}, "b":{"Exists":false}}}   ->   a = :1 AND attribute_not_exists(b)
 //

@@ -28,7 +28,7 @@ struct Put {
   ItemWrite write;
   data_files::BadRecord where;   // for the report if the item is rejected
   std::size_t item_bytes = 0;    // the item's size as DynamoDB counts it
-  std::optional<Error> refused;  // set if the condition (AWS's message) or a rule of the table refuses it
+  std::optional<Error> refused;  // set if the condition fails (AWS's message) or the item breaks a rule
 };
 
 // Makes every check that does not need the table's items. The errors are those of PutItem.

@@ -22,7 +22,7 @@ class PutReader {
  public:
   static constexpr std::size_t records_max = 256;  // per step, good and bad
 
-  // Converts an item to a put, or says why it is not an item of the table.
+  // Converts an item to a put. The error says why the item does not fit the table.
   using Read = std::function<Result<Put>(engine::Item item)>;
   using Refuse = std::function<void(const data_files::BadRecord& record)>;
 

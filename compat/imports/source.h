@@ -1,5 +1,5 @@
-// Reads the records of all those objects in a bucket that have a given key prefix, one object after another,
-// for imports and bulk puts.
+// Reads the records of all objects with a given key prefix in a bucket, one object after another, for imports
+// and bulk puts.
 //
 //   Source source(buckets.find("b"), {.bucket = "b", .prefix = "2024/", .files = {.format = Format::csv}});
 //   while (source.list(run) …)                       // first list all objects
@@ -42,7 +42,7 @@ class Source {
  public:
   enum class Got : unsigned char { record, later, waits, over, failed };
 
-  // If the bucket was not found, list() fails with that failure.
+  // If `bucket` is a failure, because the bucket was not found, list() fails with the same failure.
   Source(buckets::Outcome<std::shared_ptr<buckets::Bucket>> bucket, SourceOptions options);
 
   // Returns `over` when all objects are listed.
@@ -68,7 +68,7 @@ class Source {
 
  private:
   Got fail(buckets::Failure failure);
-  // Ends the object's records with a bad one.
+  // Ends the object's records with a bad record.
   Got end_object(const buckets::Failure& why);
   void begin_object();
 

@@ -53,10 +53,11 @@ Result<void> check_still_there(const ReadTarget& target);
 
 // Returns the key range that a Query reads.
 engine::KeyRange key_range(const ReadTarget& target, const expression::KeyCondition& condition);
-// Returns how many partitions a Scan of the table or of its indexes passes (PageRequest::partitions).
+// Returns how many partitions a Scan of the table or of one of its indexes passes (PageRequest::partitions).
 unsigned scanned_partitions(const engine::Table& table);
 
-// Returns the number of attributes in a start key, which has those of the table's key and of the index's key.
+// Returns the number of attributes in a start key, which has the attributes of the table's key and of the
+// index's key.
 std::size_t start_key_size(const ReadTarget& target);
 // Check that a start key contains the target's key, with valid key values. There are two functions because a
 // Query checks its key condition in between.

@@ -6,7 +6,7 @@
 // with equal scores are returned in the order of a Scan; on AWS their order is arbitrary.
 //
 // Rejected: an index in memory. It would have to follow every write, restore and expiry, only to save the
-// cost of a search, which docs/vectors.md states.
+// cost of a search (see docs/vectors.md).
 #pragma once
 
 #include <cstddef>

@@ -54,16 +54,16 @@ Result<void> check_room(const ItemWrite& write, const Context& context);
 // known to reject such requests, and no request that does useful work comes near the limit.
 Result<void> count_steps(const ItemWrite& write, const engine::StoredItem* old_item, std::uint64_t& steps);
 
-// Checks those rules for an update that do not depend on the item: it changes no key attribute, and the key
-// attributes of indexes get the right types.
+// Checks the rules for an update that do not depend on the existing item: the update changes no key attribute
+// of the table, and it sets the key attributes of indexes to values of the right types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
 
 // For transactions: rejects an empty value for a key of the table or of an index, if the value is in the
 // request itself.
 Result<void> check_no_empty_keys(const engine::Table& table, ItemWrite& write);
 
-// Encodes the key with item_key or request_key, and checks index keys or the update: everything that does not
-// depend on the existing item.
+// Makes all checks that do not depend on the existing item: encodes the key with item_key or request_key, and
+// checks index keys or the update.
 Result<void> check_write(const engine::Table& table, ItemWrite& write);
 // The two parts of check_write, for batches, whose errors for keys differ: write_key only encodes the key,
 // and check_new_item only checks the new item of a put against the indexes.

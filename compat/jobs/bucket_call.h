@@ -6,8 +6,8 @@
 //   if (!listing_.under_way()) …
 //   const auto listing = listing_.take();                   // nullopt: still in flight
 //
-// A directory has reported its outcome when start returns; an endpoint reports it from another thread. An
-// outcome that arrives after this object was destroyed is dropped.
+// A directory reports its outcome before start returns; an endpoint reports its outcome from another thread.
+// An outcome that arrives after this object was destroyed is dropped.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ class BucketCall {
     }));
   }
   [[nodiscard]] bool under_way() const { return slot_ != nullptr; }
-  // Takes the outcome; nullopt if it has not arrived yet, or no call is in flight.
+  // Takes the outcome. Returns nullopt if the outcome has not arrived yet, or if no call is in flight.
   [[nodiscard]] std::optional<buckets::Outcome<T>> take() {
     if (slot_ == nullptr) return std::nullopt;
     std::optional<buckets::Outcome<T>> outcome;

@@ -6,7 +6,7 @@
 //   if (idle && writer.stored()) use(writer.stored()->etag);
 //
 // The writer holds the added bytes that the bucket has not accepted yet: at most a piece and the bytes of one
-// add(). If the writer is destroyed before the object is stored, the bucket keeps nothing.
+// add(). If the writer is destroyed before the object is stored, the bucket keeps none of the object's data.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Appends JSON to a string through a cursor. It is meant for large or frequently written values; use
-// json::Writer for everything else.
+// Appends JSON to a string through a cursor. TextAppender is meant for large or frequently written values;
+// use json::Writer for everything else.
 //
 //   {
 //     TextAppender text(answer, item_bytes);   // item_bytes: the expected size
@@ -43,7 +43,8 @@ class TextAppender : public engine::Appender {
   using Appender::Appender;
 
   void quoted(std::string_view text) { quoted_at_length(text); }
-  // Does the same, but is faster for short texts. It is inline because most texts of an item are short.
+  // Does the same, but is faster for short texts. The function is inline because most texts of an item are
+  // short.
   // Requires: the bytes after the text, up to `end`, are readable.
   void quoted(std::string_view text, const char* end) {
 #ifdef __SSE2__

@@ -24,7 +24,7 @@ Unexpected<Error> unavailable(std::string message);              // 500
 Unexpected<Error> bad_gateway(std::string message);              // 502
 }  // namespace lambda_error
 
-// {"Type":"User","message":…}. Some exceptions spell it "Message"; some have no Type.
+// {"Type":"User","message":…}. Some exceptions spell the member "Message", and some have no "Type".
 std::string lambda_error_body(const Error& error);
 
 }  // namespace mayfly::compat::triggers

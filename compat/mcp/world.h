@@ -29,8 +29,8 @@ class World {
   // Calls an operation; `target` is X-Amz-Target.
   virtual Asked operate(const engine::Scope& scope, std::string_view target, const std::string& body,
                         const std::stop_token& stop) = 0;
-  // Calls the control API, "/_mayfly/clock", or Lambda's API for event source mappings,
-  // "/2015-03-31/event-source-mappings/". `path` can end with a query.
+  // Calls the control API (such as "/_mayfly/clock") or Lambda's API for event source mappings
+  // ("/2015-03-31/event-source-mappings/"). `path` can end with a query.
   virtual Asked call(const engine::Scope& scope, std::string_view method, const std::string& path,
                      const std::string& body, const std::stop_token& stop) = 0;
   // Returns the default region, for calls that do not name a region.

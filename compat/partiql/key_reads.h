@@ -20,7 +20,7 @@ namespace mayfly::compat::partiql {
 inline constexpr std::size_t key_reads_max = 50;
 
 struct KeyRead {
-  std::vector<expression::KeyPredicate> predicates;  // equal partition attributes, then sort attributes
+  std::vector<expression::KeyPredicate> predicates;  // equalities on partition attributes come first
   bool filtered = false;                             // the clause has conditions beyond the predicates
   bool negated = false;  // the other conditions include a negated condition on the sort key
 };

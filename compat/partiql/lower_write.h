@@ -1,7 +1,7 @@
 // Lowers an INSERT, UPDATE, DELETE or EXISTS to an ItemWrite, the form that all writing operations use.
 //
 //   UPDATE music SET plays = 1 WHERE artist = 'Nina' AND live = true
-//     an update of the item (artist 'Nina') on the condition that it exists and live = true
+//     an update to the item with artist 'Nina', on the condition that the item exists and live = true
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace mayfly::compat::partiql {
 
-// The caller must still call check_write: the key is not encoded yet. With `in_transaction`, check_write also
-// reports an incomplete key; otherwise this function does: "Where clause does not contain a mandatory
-// equality on all key attributes".
+// The caller must still call check_write: the key is not encoded yet. If `in_transaction` is true,
+// check_write also reports an incomplete key; if it is false, this function reports the incomplete key:
+// "Where clause does not contain a mandatory equality on all key attributes".
 Result<ItemWrite> lower_write(std::shared_ptr<engine::LiveTable> table, Statement statement,
                               bool in_transaction);
 

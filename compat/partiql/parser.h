@@ -4,8 +4,8 @@
 //                                   {engine::AttributeValue("Nina")});
 //
 // Errors are syntax errors (syntax_parser.h) and the errors that DynamoDB reports for well-formed statements:
-// "Number of parameters in request and statement don't match.", values (numbers out of range, sets of mixed
-// types), unsupported functions and clauses.
+// "Number of parameters in request and statement don't match.", invalid values (numbers out of range, sets of
+// mixed types), unsupported functions and clauses.
 #pragma once
 
 #include <string_view>

@@ -38,7 +38,7 @@ class ValueReader {
   Result<engine::AttributeValue> literal(const Node& node, const Place& place);
   Result<engine::AttributeValue> list(const Node& node, const Place& place);
   Result<engine::AttributeValue> set(const Node& node, const Place& place);
-  // Reads a map, with `read` for the value of each member.
+  // Reads a map. Calls `read` to read the value of each member.
   template <class Read>
   Result<engine::Map> members(const Node& node, const std::string& path, Read read);
 

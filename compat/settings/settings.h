@@ -8,7 +8,8 @@
 //   const TableSettings settings = settings_of(*table->description());
 //   change_settings(edited, [](TableSettings& settings) { settings.tags["team"] = "blue"; });
 //
-// To add a setting, add a member here, and a line below its struct that names it in storage.
+// To add a setting, add a member to a struct here. Below the struct, add a line that gives the member's name
+// in storage.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Reads the tags of CreateTable, TagResource and UntagResource.
 //
 // AWS reports violations of the API model's constraints on tags with special messages instead of the usual
-// list of validation errors, so the shapes leave these constraints to this file. One invalid tag rejects the
-// whole request.
+// list of validation errors, so the shapes leave these constraints to this file. One invalid tag causes the
+// whole request to be rejected.
 #pragma once
 
 #include "compat/json/json.h"

@@ -1,4 +1,5 @@
-// The three kinds of throughput of tables and global indexes: provisioned, on-demand limits and warm.
+// The three kinds of throughput of tables and global indexes: provisioned throughput, on-demand limits and
+// warm throughput.
 //
 // `index` is the name of the index, or empty for the table. Some messages depend on it.
 #pragma once
@@ -19,7 +20,8 @@ inline constexpr std::int64_t capacity_units_max = 1'000'000'000'000;
 // Error: "Given value N for ReadCapacityUnits is out of bounds"
 Result<void> check_throughput_bounds(const json::Value& provisioned_throughput);
 Throughput read_throughput(const json::Value& provisioned_throughput);
-// Applies a change: the new units, the times of the last increase and decrease, and the number of decreases.
+// Returns the throughput after a change, with the new units, the times of the last increase and decrease, and
+// the number of decreases.
 Throughput changed_throughput(Throughput current, const Throughput& requested, engine::Instant at);
 // Rejects a change that would have no effect: "The provisioned throughput for the table will not change. …".
 // After four decreases in one UTC day, rejects another decrease within an hour of the last one:

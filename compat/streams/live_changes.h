@@ -103,7 +103,7 @@ class LiveChanges {
   void count(Held& held, std::size_t bytes) REQUIRES(mutex_);
 
   engine::Database& database_;
-  engine::Mutex joining_;  // taken before the feed's lock, and never by a listener
+  engine::Mutex joining_;  // acquired before the feed's lock, and never by a listener
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(joining_);  // active while there are followers
   engine::Mutex making_text_;  // serializes make_text(), because the trees that it builds are large
   mutable engine::Mutex mutex_;

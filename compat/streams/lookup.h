@@ -11,7 +11,7 @@
 namespace mayfly::compat {
 
 namespace shapes {
-// The API model requires at least 37 characters, but AWS answers "Invalid StreamArn" to shorter ones as well.
+// The API model requires at least 37 characters, but AWS returns "Invalid StreamArn" for shorter ARNs too.
 inline constexpr Shape stream_arn = string_shape({}, 1024);
 inline constexpr Shape shard_id = string_shape(28, 65);
 }  // namespace shapes

@@ -18,7 +18,7 @@ namespace mayfly::compat {
 
 inline constexpr std::size_t local_indexes_max = 5;
 inline constexpr std::size_t global_indexes_max = 20;
-inline constexpr std::size_t projected_attributes_max = 100;  // limit over all indexes of a table
+inline constexpr std::size_t projected_attributes_max = 100;  // for all indexes of a table together
 inline constexpr std::size_t index_key_attributes_max = 4;    // for partition keys, and again for sort keys
 
 // Converts a CreateTable request to a table. The result has no ids and no times except its creation time.
@@ -39,7 +39,7 @@ Result<engine::Index> read_global_index(const json::Value& index,
 // …
 Result<void> check_index_keys(const json::Value& index, engine::Index::Kind kind);
 
-// Checks the limit over all indexes of a table.
+// Checks that all indexes of the table together name at most projected_attributes_max projected attributes.
 Result<void> check_projected_attributes(const engine::Table& table);
 
 // Reads StreamSpecification. Returns nullopt if it disables the stream. `creating` selects CreateTable's

@@ -18,7 +18,8 @@ class HeldRecords {
   [[nodiscard]] bool full() const { return bytes_.load() >= bytes_max_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(); }
 
-  // One lane's share of the memory. A response in flight can keep it alive after the triggers are destroyed.
+  // One lane's share of the memory. A call in flight can keep the share alive after the triggers are
+  // destroyed.
   class Share {
    public:
     explicit Share(std::shared_ptr<HeldRecords> whole) : whole_(std::move(whole)) {}

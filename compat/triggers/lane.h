@@ -163,8 +163,8 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   bool give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
                bool ends_batch);
   void rest(std::chrono::milliseconds time);
-  // A flush ends this pause. If retries are unlimited, each flush ends it only once, so that a repaired
-  // function is called again immediately.
+  // A flush ends this pause, so that a repaired function is called again immediately. If retries are
+  // unlimited, each flush ends only one such pause.
   void rest_before_retry(int retries);
   // Schedules the next attempt for a failed batch or for a failed last call of a window. Returns false if its
   // retries are used up.

@@ -73,8 +73,8 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   // Reports a committed record. Called by the committing thread, in commit order.
   void written(engine::ShardNumber shard, engine::Sequence sequence);
 
-  // Between begin_flush() and end_flush(), windows end immediately and limited retries follow each other
-  // without pauses. begin_flush() returns the flush's number.
+  // Between begin_flush() and end_flush(), windows end immediately, and batches with limited retries are
+  // retried without pauses. begin_flush() returns the flush's number.
   std::uint64_t begin_flush();
   void end_flush();
   // Stops the calls in flight. The next poller delivers unfinished batches again.

@@ -79,9 +79,9 @@ class Triggers {
   [[nodiscard]] Result<void> check_room() const;
 
   // Waits until the account's mappings have delivered, or given up, every record that is in their streams
-  // now. Batching and tumbling windows end immediately, and limited retries follow each other without pauses.
-  // A batch with unlimited retries is tried once more immediately. settle() does not wait for such a batch
-  // after it has failed three times, nor for a function that is not registered. Returns after at most
+  // now. Batching and tumbling windows end immediately, and batches with limited retries are retried without
+  // pauses. A batch with unlimited retries is tried once more immediately. settle() does not wait for such a
+  // batch after it has failed three times, nor for a function that is not registered. Returns after at most
   // `time_max` of real time, or when `stop` is requested.
   struct Unfinished {
     std::shared_ptr<const EventSourceMapping> mapping;

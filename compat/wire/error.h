@@ -23,7 +23,7 @@ inline constexpr std::size_t message_end_bytes = 1024;
 
 struct Error {
   enum class Kind : std::uint8_t {
-    // DynamoDB's, and those that every AWS service can return
+    // DynamoDB's errors, and the errors that every AWS service can return
     access_denied,
     backup_in_use,
     backup_not_found,
@@ -62,7 +62,7 @@ struct Error {
     unknown_operation,
     unrecognized_client,
     validation,
-    // Lambda's (compat/lambda/lambda_error.h)
+    // Lambda's errors (compat/lambda/lambda_error.h)
     lambda_bad_gateway,
     lambda_conflict,
     lambda_invalid_parameter,
@@ -73,7 +73,7 @@ struct Error {
     lambda_too_many_requests,
     lambda_unavailable,
     lambda_validation,
-    // Mayfly's own: the control API and access checks
+    // Mayfly's own errors, from the control API and from access checks
     bad_request,
     conflict,
     forbidden,

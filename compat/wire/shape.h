@@ -57,8 +57,8 @@ struct Member {
   std::string_view name;
   const Shape* shape;
   Presence presence = Presence::optional;
-  // The new front end stops at this member of a request: if it has an error that the new front end words
-  // itself (a length, a range, one of Shape::unnamed_values), only that error is reported.
+  // The new front end stops at this member of a request: if the member has an error that the new front end
+  // words itself (a length, a range, one of Shape::unnamed_values), only that error is reported.
   bool stops = false;
 };
 

@@ -19,7 +19,7 @@ Result<TableChange> update_replicas(Context& context, const ReplicaRequest& requ
 // Drops the table, its replicas or both: every table for which `goes` returns true (see
 // Backups::update_together). First waits until the writes of these tables have reached the replicas that
 // stay. Writes held by a pause or a lag are lost. `check` is called while the tables cannot change. Error:
-// ResourceInUseException if clients write to them so fast that writes are always in flight.
+// ResourceInUseException if clients write to these tables so fast that writes are always in flight.
 Result<void> drop_replicas(Context& context, const std::shared_ptr<engine::LiveTable>& table,
                            const std::function<bool(const engine::Table&)>& goes,
                            const std::function<Result<void>()>& check);
