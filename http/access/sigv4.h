@@ -32,8 +32,8 @@ std::string_view account_of(std::string_view access_key_id);
 // the request names no account, or an invalid one.
 std::optional<std::string> claimed_account(const Request& request);
 
-// Where the signature may be. DynamoDB also accepts it in the query; elsewhere that would let a link perform
-// actions.
+// Where the signature may be. DynamoDB's operations also accept a signature in the query. On other paths, a
+// signature in the query would let a link perform actions.
 enum class SignedBy : unsigned char { header, header_or_query };
 
 struct SignatureRules {

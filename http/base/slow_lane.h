@@ -57,8 +57,8 @@ inline constexpr std::size_t kinds_with_places = 7, waiting_kinds = 9;
 constexpr bool lines_up(Waiting kind) { return kind >= Waiting::locks; }
 std::string_view name_of(Waiting kind);  // "event streams"
 
-// Maximum number of threads for each queue. Writes that wait for the disk share a sync, so that queue has
-// many threads.
+// Maximum number of threads for each queue. Writes that wait for the disk share a sync, so the queue `locks`
+// has many threads.
 struct LineThreads {
   std::size_t locks = 64;
   std::size_t processors = 2 * std::max(1u, std::thread::hardware_concurrency());
@@ -113,8 +113,8 @@ class SlowLane {
   // Requires: the kind has slots.
   [[nodiscard]] Place take(Waiting kind, std::string_view account);
 
-  // Returns false if no thread can be started, or if the lane has ended. If the lane ends before the job
-  // does, it requests `stop`.
+  // Runs the job on another thread. Returns false if no thread can be started, or if the lane has ended. If
+  // the lane ends before the job does, the lane requests `stop`.
   // Requires: the caller has a slot, or the job is short and does not wait; the job checks `stop` wherever it
   // waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);

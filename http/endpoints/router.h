@@ -38,7 +38,7 @@ class Router {
   // Requires: admit() has seen the request.
   [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const;
   // May decompress the request's body in place. In a Hurry, may throw NotNow after changing nothing; throws
-  // nothing else. `stop`: the client no longer waits for the answer.
+  // nothing else. `stop` is requested when the client no longer waits for the answer.
   Reply answer(const Admitted& admitted, const std::stop_token& stop) const;
 
   // Whether requests must keep all their headers.

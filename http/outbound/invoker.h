@@ -32,7 +32,7 @@ class HttpInvoker final : public compat::outbound::Invoker {
   // announced.
   static constexpr std::size_t answers_bytes_max = 256 * 1024 * 1024;
 
-  // `key`: signs the calls that ask for a signature; without a key they are sent unsigned. `bytes_max`:
+  // `key` signs the calls that ask for a signature; without a key, these calls are sent unsigned. `bytes_max`
   // replaces answers_bytes_max.
   explicit HttpInvoker(std::optional<Key> key = {}, std::size_t bytes_max = answers_bytes_max);
   ~HttpInvoker() override;  // `done` of pending calls is not called
