@@ -6,9 +6,9 @@
 //   auto answer = (*client)->call("DescribeTable", R"({"TableName":"carts"})");
 //   if (!answer && answer.error().name == "ResourceNotFoundException") …
 //
-// It builds on http/outbound/client and http/outbound/signer.
-// Rejected: AWS's SDK for C++. It is not in Debian 12, and it brings libcurl, AWS's C runtime (a dozen
-// libraries) and some megabytes. The same work takes the four files of this directory.
+// The client builds on http/outbound/client and http/outbound/signer. Rejected: AWS's SDK for C++. It is not
+// in Debian 12, and it brings libcurl, AWS's C runtime (a dozen libraries) and some megabytes. The four files
+// in this directory do the same work.
 #pragma once
 
 #include <atomic>

@@ -37,8 +37,8 @@ struct CallFailure {
   std::string sentence;  // human-readable, without control characters
 };
 
-// Returns the environment's key if it belongs to `account`. Otherwise returns a key that names the account,
-// which servers that do not check signatures accept.
+// Returns the environment's key if it belongs to `account`. Otherwise returns a key that names the account.
+// Servers that do not check signatures accept such a key.
 http::Key key_for(const std::string& account, const std::optional<http::Key>& environment);
 
 class ServerCalls {

@@ -33,7 +33,7 @@ enum class Outcome : std::uint8_t {
   deleted,
   rearmed,   // the TTL is later or the window was wrong; the entry now names the right time
   lost,      // another writer was first: the item no longer exists or has a new entry
-  released,  // the item never expires (no TTL, not a number, over five years past) and left the index
+  released,  // entry removed: the TTL is missing, is not a number or is over five years past
   failed,    // the item is unchanged and is examined again later
 };
 

@@ -72,7 +72,7 @@ class Process {
   void rounds();  // runs until the process ends
   bool once();    // returns whether every item that was due was deleted
   void tell(const Rounds::Outcomes& outcomes);
-  // `began`: the time of the last round.
+  // `began` is the time at which the last round began.
   [[nodiscard]] std::chrono::milliseconds until_next(engine::Instant began) const;
 
   const ProcessOptions options_;

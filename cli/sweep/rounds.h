@@ -35,8 +35,8 @@
 namespace mayfly::sweep {
 
 struct RoundOptions {
-  std::int64_t settle_seconds = 10;  // how long after its end each round still reads a window
-  std::int64_t grace_seconds = 300;  // how long after its end a window is read for the last time
+  std::int64_t settle_seconds = 10;  // after a window's end, how long each round still reads the window
+  std::int64_t grace_seconds = 300;  // after a window's end, when the window is read for the last time
   bool dry_run = false;              // watermarks do not move
 };
 

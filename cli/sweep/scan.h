@@ -3,7 +3,7 @@
 //
 //   placed    the sweep will examine it no later than its TTL
 //   missing   it is not in the index
-//   late      the sweep would examine it after its TTL, because a writer shortened only the TTL
+//   late      the sweep would examine it after its TTL, because a writer set only the TTL to an earlier time
 //   passed    it is in a window that is done, so the sweep would never examine it
 //   never     it does not expire: its TTL is not a number, too far in the future, or over five years past
 #pragma once

@@ -4,8 +4,8 @@
 //   TRY(const auto summary, AwsExportSource::summary_at("exports"));
 //   AwsExportSource::open("exports", summary, selection)
 //
-// The export names its table and says nothing else about it. If a directory has several exports, the path
-// must select one. Incremental exports are rejected, because they contain changes.
+// The export names its table and says nothing else about the table. If a directory has several exports, the
+// path must select one. Incremental exports are rejected, because they contain changes.
 #pragma once
 
 #include <memory>

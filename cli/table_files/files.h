@@ -24,8 +24,8 @@ Expected<std::string, std::string> read_file(const std::string& path, std::size_
 Expected<std::string, std::string> read_file(int descriptor, const std::string& path, std::size_t bytes_max);
 
 Expected<void, std::string> write_all(int descriptor, std::string_view text, const std::string& path);
-// Creates the directory and its missing parents. Only the owner can access the directory; the files below it
-// are also created for their owner only.
+// Creates the directory and its missing parents. Only the owner can access the directory and the files that
+// are created below it.
 Expected<void, std::string> make_directory(const std::string& path);
 
 class GrowingFile;

@@ -6,7 +6,8 @@
 //   {"id":{"S":"1"}}                                              one item after another
 //
 // The first item decides whether all items are DynamoDB JSON or plain JSON. In plain JSON, numbers become N,
-// lists L and objects M. A batch-write-item file is read whole. The other layouts are read a piece at a time.
+// lists become L, and objects become M. A batch-write-item file is read whole. The other layouts are read a
+// piece at a time.
 #pragma once
 
 #include <cstddef>

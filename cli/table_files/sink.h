@@ -60,8 +60,8 @@ class Sink {
   // contains the items.
   virtual Expected<Written, std::string> write(std::size_t table, std::size_t part,
                                                std::span<const engine::Item> items) = 0;
-  // Whether all writes go to one file in order. Then the caller must record each write before the next one
-  // begins.
+  // Whether all writes go to one file in order. If so, the caller must record each write before the next
+  // write begins.
   [[nodiscard]] virtual bool is_one_row() const { return false; }
   // Called when all items of a table that was made are written. Thread-safe; called once per table.
   virtual Expected<void, std::string> complete(const DescribedTable& table) = 0;

@@ -40,7 +40,8 @@ std::optional<KeySchema> key_schema_of(const json::Tree& table, const json::Tree
 // not such an object.
 std::optional<json::Tree> typed_key(std::string_view text);
 
-// Returns the key as DynamoDB JSON. If `whole`, requires the sort key. Errors are human-readable sentences.
+// Returns the key as DynamoDB JSON. If `whole` is true, the sort key is required. Errors are human-readable
+// sentences.
 Expected<json::Tree, std::string> read_key(const KeySchema& schema, const std::vector<std::string>& words,
                                            bool whole = true);
 // Returns one key attribute's value, {"N":"5"}.
