@@ -4,10 +4,10 @@
 //   backups.find(scope, "carts", backup->id)
 //   backups.drop_table(table)                       // leaves a SYSTEM backup if recovery is on
 //
-// A backup that has a document also has its point: points are taken first and dropped last, and the SYSTEM
-// backup of a table is written in the same batch that drops the table. A storage failure in between can leave
-// a point without a document. Such a point is dropped when storage works again or, if the server has stopped,
-// at the next start.
+// A backup that has a document also has its point: the point is taken before the document is written, and is
+// dropped after the document is deleted. The SYSTEM backup of a table is written in the same batch that drops
+// the table. A storage failure in between can leave a point without a document. Such a point is dropped when
+// storage works again or, if the server has stopped, at the next start.
 //
 // A SYSTEM backup becomes invisible in the millisecond in which it expires, by its account's clock. A
 // background task then deletes the backup and the data that the backup holds. Thread-safe.

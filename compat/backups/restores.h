@@ -11,10 +11,10 @@
 // Throughout, a restore holds a point of its source (engine/background/history.h), so the restore completes
 // even if the source table is deleted, the table's recovery is turned off or the backup expires.
 //
-// A restore that is interrupted because the server stops continues at the next start. A restore that is in
-// progress in a snapshot of the account continues when the snapshot is restored. Restores of both kinds start
-// over with the first item and are reported to `report`. If the table is removed or replaced meanwhile, its
-// restore ends.
+// If the server stops during a restore, the restore continues at the next start. If a snapshot of the account
+// contains a restore in progress, that restore continues when the snapshot is restored. Both kinds of
+// restores start over with the first item and are reported to `report`. If the table is removed or replaced
+// meanwhile, its restore ends.
 //
 // Each step counts as a request of the account (Account::begin_request), so the account is restored or reset
 // only between two steps. Thread-safe.

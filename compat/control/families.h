@@ -1,4 +1,4 @@
-// The families of control calls. Each file describes its calls and handles them.
+// The families of control calls. Each family has a file that describes the family's calls and handles them.
 #pragma once
 
 #include "compat/calls/call.h"

@@ -6,9 +6,9 @@
 //   CHECK_OK(unpacker->end());                                       // the file can end here
 //
 // A step adds at most step_bytes bytes, regardless of its input. Unpacking therefore takes no more memory
-// than that plus the window: 32 KB for gzip, and up to 8 MB for Zstandard, which is enough for its levels up
-// to 19. The texts of several gzip members or Zstandard frames in one file are concatenated. An empty file
-// unpacks to an empty text.
+// than step_bytes plus the window: 32 KB for gzip, and up to 8 MB for Zstandard, which is enough for its
+// levels up to 19. The texts of several gzip members or Zstandard frames in one file are concatenated. An
+// empty file unpacks to an empty text.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,11 @@
 // Reads Amazon Ion text as DynamoDB writes it: $ion_1_0 {Item:{Id:103.,Authors:$dynamodb_SS::["a","b"]}}.
 //
-// A record is a struct with a member Item, at the top level or in a list at the top level. Values are read as
-// the developer guide maps them: strings, decimals (and integers) as N, blobs, lists, structs, true, false,
-// null, and lists with one of DynamoDB's annotations as sets. Ion's other types and annotations, and symbols
-// written as numbers, do not occur in items; after one of them, the rest of the file is skipped. The text is
-// converted to DYNAMODB_JSON and checked as such, so that the rules for items are in one place.
+// A record is a struct with a member Item. The struct is at the top level, or in a list at the top level.
+// Values are read as the developer guide maps them: strings, decimals (and integers) as N, blobs, lists,
+// structs, true, false, null, and lists with one of DynamoDB's annotations as sets. Ion's other types and
+// annotations, and symbols written as numbers, do not occur in items; after one of them, the rest of the file
+// is skipped. The text is converted to DYNAMODB_JSON and checked as such, so that the rules for items are in
+// one place.
 #pragma once
 
 #include <cstdint>

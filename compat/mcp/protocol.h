@@ -7,9 +7,9 @@
 //
 // Two groups of protocol revisions are supported:
 // - From 2026-07-28 on, each request names its revision in `_meta`. No state is kept between requests.
-// - With earlier revisions, `initialize` negotiates the revision. A client that has not called it (or cannot,
-//   because HTTP requests are independent of each other) is served the newest of these revisions. No state is
-//   kept here either: the transport passes the negotiated revision in Peer.
+// - With earlier revisions, `initialize` negotiates the revision. A client that has not called `initialize`
+//   (or cannot call it, because HTTP requests are independent of each other) is served the newest of these
+//   revisions. No state is kept here either: the transport passes the negotiated revision in Peer.
 //
 // Invalid JSON and an invalid request, method or parameter get a JSON-RPC error. A tool's failure is a result
 // with `isError`; its text is the error message unchanged.

@@ -15,7 +15,7 @@
 // wording of the request's frame (frame.h). A request of a newer frame that lacks a required member is handed
 // over, and then all its errors have the wording of Frame::handed_over.
 //
-// After both have passed:
+// After both checks have passed:
 // - Every declared member has its type, or is absent or null (json::Value::member does not distinguish the
 //   two).
 // - No list has a null element and no map has a null value, except lists and maps of attribute values, which
