@@ -4,8 +4,8 @@
 // The signature's form is always checked, in AWS's order and with AWS's messages. The signature itself is
 // checked only if keys are configured (--require-signature). Without keys no secret is known, so every
 // signature is accepted, and the date is ignored: tests sign with their own clocks (freezegun, libfaketime),
-// and an endpoint whose time a test controls must not reject their requests as "Signature expired". With
-// keys, dates are compared with the host's clock, never with an account's.
+// and an endpoint whose time a test controls must not reject their requests as "Signature expired". If keys
+// are configured, dates are compared with the host's clock, never with an account's clock.
 //
 //   Authorization: AWS4-HMAC-SHA256 Credential=000000000042/20240101/eu-west-1/dynamodb/aws4_request, …
 //   authenticate(request, "us-east-1", {}) -> {account 000000000042, region eu-west-1}

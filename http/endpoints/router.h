@@ -2,7 +2,7 @@
 //
 // Only requests that access.h admitted reach the router. A POST is checked in this order: content type (404),
 // encoding of the body, JSON, target, authentication; then compat answers. The router uses no sockets and has
-// no side effects except the emulator's and log lines.
+// no side effects except log lines and the side effects of the emulator.
 #pragma once
 
 #include <cstddef>
