@@ -10,10 +10,9 @@
 // without a writer, an endpoint that does not answer. The command has `late_after` to end on its own. After
 // that time, the function `Late` is called.
 //
-// The constructor blocks the signals in the calling thread, and so in all threads that it starts later. A
-// dedicated thread receives them, so they interrupt no other thread's system calls.
-// Rejected: sigtimedwait and signalfd, which macOS lacks, and a handler, which would run on an arbitrary
-// thread.
+// The constructor blocks the signals in the calling thread, and so in all threads that the calling thread
+// starts later. A dedicated thread receives them, so they interrupt no other thread's system calls. Rejected:
+// sigtimedwait and signalfd, which macOS lacks, and a handler, which would run on an arbitrary thread.
 #pragma once
 
 #include <atomic>

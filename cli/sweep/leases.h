@@ -1,10 +1,10 @@
 // Decides which shards of a table this sweeper sweeps. Two sweepers can hold the same shard only briefly.
 //
-// Each sweeper has a row with a counter that it increments three times per lease. A sweeper that sees
-// another's counter unchanged for a whole lease, by its own clock, considers that sweeper dead and takes its
-// shards. So the sweepers' clocks need not agree. A sweeper that could not write its counter for a whole
-// lease stops (`valid`). Until it stops, a shard may have two sweepers. docs/sweep.md says why this deletes
-// nothing twice and nothing early.
+// Each sweeper has a row with a counter that it increments three times per lease. If a sweeper sees another
+// sweeper's counter unchanged for a whole lease, by its own clock, it considers the other sweeper dead and
+// takes that sweeper's shards. So the sweepers' clocks need not agree. A sweeper that could not write its
+// counter for a whole lease stops (`valid`). Until that sweeper stops, a shard may have two sweepers.
+// docs/sweep.md says why this deletes nothing twice and nothing early.
 //
 //   Leases leases(state, {.me = "web-1:4242:9f3a", .lease = 3s, .shards = 16});
 //   leases.renew(first_watermark);        // every third of a lease

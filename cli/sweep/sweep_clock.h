@@ -2,8 +2,8 @@
 //
 //   clock.now()       // an error: the time is unknown, delete nothing
 //
-// The time is either the host's, corrected if the endpoint's Date headers prove that the host's clock is
-// ahead, or that of a Mayfly account, whose clock tests can move.
+// The time is either the host's time, corrected if the endpoint's Date headers prove that the host's clock is
+// ahead, or the time of a Mayfly account, whose clock tests can move.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,8 @@ class ClockSkew {
   static constexpr engine::Instant remembered_ms = 60'000, header_age_ms_max = 250;
 
   void hear(const aws::HeardDate& date);
-  // The endpoint's clock minus the host's, in ms. nullopt if no answer had a date.
+  // Bounds of the endpoint's time minus the host's time, in ms. bounds() returns nullopt if no answer had a
+  // date.
   struct Bounds {
     engine::Instant least, most;
   };

@@ -71,7 +71,7 @@ Expected<std::string, std::string> sha256_of(int descriptor, const std::string& 
 
 // A file that only grows. Opening the file truncates it to `bytes`, and fails if the file is shorter. Links
 // are not followed, and a file with several names is not written to, because another user could have planted
-// either in a shared directory. Links in /dev and /proc, such as /dev/stdout, are followed.
+// such a link or file in a shared directory. Links in /dev and /proc, such as /dev/stdout, are followed.
 class GrowingFile {
  public:
   static Expected<std::unique_ptr<GrowingFile>, std::string> open(const std::string& path,
