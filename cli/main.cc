@@ -52,11 +52,11 @@ void raise_file_limit() {
 // that size has been freed. It also creates up to eight arenas per processor, each of which keeps the memory
 // freed in it.
 //
-// Measured with 128 event-stream clients that do not read, and three changes of 5 MB each: by default the
-// process used 127 MB and kept it; with these settings it uses 77 MB, and 38 MB afterwards. Large answers
-// cost less: a Scan page of 1 MB takes 0.7 ms of processor time instead of 1.0.
-// Rejected: a limit of 1 MB for buffers. A BatchGetItem of 2 MB took a fifth longer than with the default
-// limit.
+// Measured with 128 event-stream clients that do not read, and three changes of 5 MB each: by default, the
+// process used 127 MB and kept this memory. With these settings, the process uses 77 MB, and 38 MB
+// afterwards. Large answers cost less: a Scan page of 1 MB takes 0.7 ms of processor time instead of 1.0.
+// Rejected: a limit of 1 MB for buffers, because a BatchGetItem of 2 MB took a fifth longer than with the
+// default limit.
 void return_freed_memory() {
 #if defined(__GLIBC__)
   constexpr int megabyte = 1024 * 1024;
@@ -215,7 +215,7 @@ Expected<std::unique_ptr<http::Server>, std::string> start_server(compat::Emulat
 }
 
 // While `applies` is true, a signal ends the process within a second, because a file that an option names may
-// be a pipe without a writer. After that, ending may take longer (EndsInTime).
+// be a pipe without a writer. Once `applies` is false, the process may take longer to end (EndsInTime).
 EndSignals signals_while(const std::atomic<bool>& applies) {
   return EndSignals(EndSignals::Another::is_ignored, [&applies]() -> std::optional<int> {
     if (!applies) return std::nullopt;

@@ -31,7 +31,8 @@ bool may_have_credentials(const std::string& text) {
   if (!url) return false;
   if (url->tls) return true;
   const std::string& host = url->host;
-  // Also checks that the host has only digits and dots, because "127.evil.test" is a name, not an address.
+  // Also checks that the host consists only of digits and dots, because "127.evil.test" is a name, not an
+  // address.
   const bool loopback =
       host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos;
   return loopback || host == "localhost" || host == "::1" || host == "169.254.170.2" ||

@@ -62,7 +62,7 @@ void EndSignals::take() {
 void EndSignals::begin_to_be_late() {
   try {
     deadline_.emplace(late_after, [this] {
-      ::alarm(1);  // in case a write to standard error blocks because nothing reads it
+      ::alarm(1);  // in case nothing reads standard error and a write to it blocks
       if (const auto status = late_()) ::_exit(*status);
       ::alarm(0);
     });

@@ -83,7 +83,7 @@ class Tail {
 
   // Returns false if the output's reader has closed the pipe or an event is too long.
   bool take(std::string_view piece) {
-    // Searches each byte for the end of a line only once, even if an event arrives in many pieces.
+    // Checks each byte for a line feed only once, even if an event arrives in many pieces.
     std::size_t begin = 0, searched = rest_.size();
     rest_ += piece;
     for (std::size_t end = 0; (end = rest_.find('\n', searched)) != std::string::npos; searched = begin) {

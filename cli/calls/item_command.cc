@@ -56,7 +56,7 @@ Outcome<Tree> operate(ServerCalls& server, std::string_view operation, const Tre
 
 // --- tables
 
-// Splits "at:N" into name and type. The type is empty if `text` has only a name. The error is a
+// Splits "at:N" into name and type. The type is empty if `text` contains only a name. The error is a
 // human-readable sentence.
 Outcome<KeyAttribute> attribute_of(std::string_view text) {
   const auto colon = text.find(':');
@@ -174,7 +174,7 @@ int list_tables(ServerCalls& server, const ItemCommand& command) {
   return printed(0);
 }
 
-// Waits while the table is CREATING, which takes time with serve --table-delay-ms.
+// Waits until the table is ACTIVE. With `serve --table-delay-ms`, a new table is CREATING for some time.
 Outcome<void> wait_until_active(ServerCalls& server, const std::string& table) {
   const engine::Stopwatch waited;
   for (;;) {
@@ -346,7 +346,7 @@ int put_item(ServerCalls& server, const ItemCommand& command) {
   std::string sentence = "Put " + plain_key(key) + " into " + http::log::printable(command.table) + ".";
   if (const auto why = explanation(server, command.table, key)) {
     const std::string reason = text_of(*why, "reason");
-    // Items in manual mode have no expiry time.
+    // An item of a table in manual mode has no expiry time.
     const std::string expires = text_of(*why, "expires_at");
     if (reason == "not_due" || reason == "delayed")
       sentence += expires.empty() ? "\n" + text_of(*why, "message") : " It expires at " + expires + ".";

@@ -130,7 +130,7 @@ ServerPlace server_of(const Place& place) {
   return server;
 }
 
-// The choices of a member of a control call. `name` is its option: "--event" or "MODE".
+// The choices of a member of a control call. `name` is the member's option, such as "--event" or "MODE".
 Words described_values(const Place& place, const std::string& name) {
   for (const compat::control::ControlCall* call : compat::control::all_calls()) {
     if (place.path != "mayfly " + std::string(call->command)) continue;

@@ -332,7 +332,7 @@ void Commands::add_advance(const ControlCall& call) {
   advance.footer("Example:\n  mayfly clock advance 1d12h");
 }
 
-// With a table, the command makes a different call.
+// If a table is given, the command makes a different call.
 void Commands::add_ttl_show(const ControlCall& call) {
   const ControlCall& of_table = call_named("show_ttl");
   CLI::App& show = add("ttl show", "Print TTL settings, pending and expired items of tables", call,

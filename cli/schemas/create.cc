@@ -36,8 +36,8 @@ std::string message_of(const Answer& answer) {
   return type.substr(type.find('#') + 1) + ": " + std::string(message.value_or(""));
 }
 
-// Why DynamoDB rejects the table's tags; empty if the answer is not about tags. Nothing depends on tags, so a
-// table can be created without them.
+// Returns why DynamoDB rejects the table's tags, or an empty string if the answer is not about tags. Nothing
+// depends on tags, so a table can be created without them.
 std::string problem_with_tags(const Answer& answer) {
   if (answer.status != 400) return {};
   std::string problem = message_of(answer);

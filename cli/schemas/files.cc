@@ -47,7 +47,7 @@ std::string terraform_sentence(const std::string& name, const std::string& what)
          "file: --schema tables.json";
 }
 
-// Returns why the file is rejected, or an empty string if the file is of none of the kinds that are rejected.
+// Returns why the file is rejected, or an empty string if the file is not of a rejected kind.
 std::string refusal(const Tree& tree, const std::string& name) {
   if (is_serverless(tree)) return serverless_sentence(name);
   if (tree.is_object() && tree.contains("terraform_version") && tree.contains("lineage"))

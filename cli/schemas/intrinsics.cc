@@ -412,8 +412,8 @@ Template::Resolved Template::attribute(const Tree& argument, At at) {
   return unknown(name, name + " is not known here", at);
 }
 
-// `argument` is a text such as "${Stage}-carts", or a list of such a text and a map of values for names in
-// the text.
+// `argument` is a string such as "${Stage}-carts", or a list of such a string and a map of values for names
+// in the string.
 Template::Resolved Template::substituted(const Tree& argument, At at) {
   const bool has_values = argument.is_array();
   if (has_values && (argument.size() != 2 || !argument[1].is_object())) return misused("Fn::Sub");

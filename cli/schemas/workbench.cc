@@ -10,7 +10,7 @@ namespace {
 
 using json::Tree;
 
-// Returns the list `name` of a table or an index, or an empty list if it is absent.
+// Returns the list `name` of a table or an index, or an empty list if `object` has no such list.
 const Tree& list_of(const Tree& object, std::string_view name) {
   static const Tree nothing = Tree::array();
   const Tree* const list = json::member(object, name);

@@ -200,7 +200,7 @@ class Reader {
  private:
   using Value = Expected<Tree, std::string>;
 
-  // Reads the value that begins with the current event, through its last event.
+  // Reads the value that begins with the current event, up to and including the value's last event.
   Value value(std::size_t depth) {
     const yaml_event_t& event = events_.event();
     const yaml_mark_t mark = event.start_mark;

@@ -166,8 +166,8 @@ Settled Departures::settle(const Entry& entry, engine::Instant now, std::int64_t
     settled.outcome = outcome;
     return settled;
   };
-  // Most items still have the TTL that the index shows. If an item does not, its conditional write fails and
-  // returns the item. Reading each item first would cost half a read unit more per item.
+  // Most items still have the TTL that the index shows. If an item has another TTL, the item's conditional
+  // write fails and returns the item. Reading each item first would cost half a read unit more per item.
   std::shared_ptr<const Tree> item;
   std::string ttl = entry.ttl.value_or(entry.at);
   for (int tries = 0; tries < tries_max; ++tries) {

@@ -128,8 +128,9 @@ Standing standing_of(const Tree& item, const Layout& layout, std::int64_t waterm
       window_of(place->window, layout.window_seconds) != place->window)
     return Standing::missing;
   if (place->window < watermark) return Standing::passed;
-  // If the item's place is in a window before the window of its TTL, the item is examined when that window is
-  // swept. If the place is in the window of its TTL, the item is examined at the second in its sort key.
+  // If the item's place is in a window before the window of the item's TTL, the item is examined when the
+  // earlier window is swept. If the place is in the window of the TTL, the item is examined at the second in
+  // the item's sort key.
   const std::int64_t window = window_of(second_of(*due), layout.window_seconds);
   const bool is_late = place->window > std::max(window, window_of(now / 1000, layout.window_seconds)) ||
                        (place->window == window && *looked_at > *due);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr const char* summary_name = "manifest-summary.json";
 constexpr const char* files_name = "manifest-files.json";
 constexpr std::size_t summary_bytes_max = 1024 * 1024;
-// A list of data files has about 200 bytes for each file.
+// A list of data files takes about 200 bytes per file.
 constexpr std::size_t files_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t line_values_max = 100;
 

@@ -17,10 +17,10 @@ namespace fs = std::filesystem;
 using json::Tree;
 
 constexpr int directory_format = 1;
-// A parsed manifest takes about 100 bytes for each JSON value, and has five values for each data file.
+// A parsed manifest takes about 100 bytes per JSON value, and contains five values per data file.
 constexpr std::size_t manifest_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t manifest_values_max = 600'000;
-// A table's description has 1 to 3 KB and up to 100 values. All descriptions are kept in memory.
+// A table's description is 1 to 3 KB long and contains up to 100 values. All descriptions are kept in memory.
 constexpr std::size_t description_bytes_max = 1024 * 1024;
 constexpr std::size_t descriptions_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t descriptions_values_max = 1'000'000;

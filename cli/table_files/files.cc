@@ -155,7 +155,7 @@ Expected<std::unique_ptr<GrowingFile>, std::string> Directory::open_to_grow(cons
   if (!descriptor.is_open()) return not_opened(path_of(name));
   struct stat found {};
   if (::fstat(descriptor.number(), &found) != 0) return failed(path_of(name));
-  // Writing to a file with several names would change its content under all of them.
+  // Writing to a file that has several names would change the content under all of these names.
   if (!S_ISREG(found.st_mode) || found.st_nlink != 1)
     return Unexpected{path_of(name) + " must be a regular file without other hard links"};
   return GrowingFile::of(std::move(descriptor), path_of(name), bytes);

@@ -13,7 +13,7 @@ using compat::data_files::record_bytes_max;
 namespace {
 
 constexpr std::size_t batch_bytes_max = 64 * 1024 * 1024;
-// An attribute's name has at most 64 KB.
+// An attribute's name is at most 64 KB long.
 constexpr std::size_t head_bytes = 256 * 1024;
 constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";

@@ -27,7 +27,7 @@ constexpr std::size_t mark_values_max = 2 * tables_max;
 
 }  // namespace
 
-// Reads a text line by line.
+// Reads text line by line.
 class Lines {
  public:
   explicit Lines(std::unique_ptr<UnpackedText> text) : text_(std::move(text)) {}
@@ -67,7 +67,7 @@ namespace {
 
 class TableFilePages final : public Pages {
  public:
-  // `tables`: the selected tables by name. `items_only`: the file has only {"Item":…} lines.
+  // `tables`: the selected tables by name. `items_only`: the file contains only {"Item":…} lines.
   TableFilePages(std::unique_ptr<Lines> lines, std::string first, std::map<std::string, std::size_t> tables,
                  bool items_only, std::uint64_t passed)
       : lines_(std::move(lines)),
@@ -283,7 +283,7 @@ Expected<void, std::string> TableFileSource::keep_batch(const Selection& selecti
   return {};
 }
 
-// Requires: the file has items of one table and does not name it.
+// Requires: all items in the file belong to one table, and the file does not name that table.
 Expected<void, std::string> TableFileSource::name_table(const Selection& selection, const std::string& name) {
   if (selection.patterns().size() != 1 || selection.patterns()[0].find_first_of("*?") != std::string::npos)
     return Unexpected{

@@ -76,7 +76,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
       TRY(const std::string status, status_of(table.name, &found));
       const bool is_there = !status.empty();
       if (known.keys.empty()) known.keys = found.keys();
-      // Replacing the table would delete the source, and appending would anonymize it in place.
+      // Replacing the table would delete the source, and appending would anonymize the source in place.
       if (is_there && options_.from_server && id_of(table) == id_of(found) && !id_of(found).empty())
         return Unexpected{table.name +
                           ": source and target are the same table. Use --rename, or name another server"};

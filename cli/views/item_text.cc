@@ -174,7 +174,7 @@ Expected<Tree, std::string> read_key(const KeySchema& schema, const std::vector<
   } else {
     std::size_t next = 0;
     for (const std::string& word : words) {
-      // A value may contain '=', so only the name of a key attribute makes a pair.
+      // A value may contain '=', so a word is NAME=VALUE only if NAME is a key attribute.
       const auto pair = pair_of(word);
       const KeyAttribute* attribute = pair ? find(schema, pair->name) : nullptr;
       const bool by_name = attribute != nullptr;
