@@ -46,7 +46,8 @@ struct HistoryTrimmer::Walk {
   Instant at = long_ago;
   std::uint64_t restores = 0;  // the number of restores when the walk began
 
-  // Moves the walk to a version. If the last version is another item's, the new one has no predecessor.
+  // Moves the walk to a version. If the last version belongs to another item, the new version has no
+  // predecessor.
   void reach(std::string_view version) {
     if (version_item_key(version) == key) return;
     key = version_item_key(version);

@@ -106,8 +106,8 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
     Transaction transaction(uses_.path, Cause::time_to_live);
     for (const Entry& entry : batch) transaction.add(sweep.table, entry.item_key);
     if (!transaction.lock()) return Progress::outdated;
-    // A new expiry mode or TTL attribute applies from the next batch on, because the change has made the
-    // timer due for another look.
+    // A new expiry mode or TTL attribute applies from the next batch on, because the change makes the reaper
+    // look at the table again.
     if (&transaction.table(0) != sweep.description.get()) return Progress::outdated;
     std::int64_t removed = 0;
     for (std::size_t slot = 0; slot < batch.size(); ++slot)

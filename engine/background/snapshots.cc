@@ -332,7 +332,8 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   std::set<StreamId> streams;
   for (const Stream& stream : kept.streams) streams.insert(stream.id);
   // The data of a table that only earlier snapshots contain is still in place, and must be restored as well:
-  // a restore of one of those snapshots may have brought the table back, and it may have changed since then.
+  // a restore of one of those snapshots may have brought the table back, and the table may have changed since
+  // then.
   std::set<TableId> tables;
   const std::vector<TableId>* seen = nullptr;
   for (auto earlier = heads.begin(); earlier != std::next(heads.find(id)); ++earlier) {

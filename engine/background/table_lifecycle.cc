@@ -21,7 +21,7 @@ bool expires_alike(const Table& one, const Table& other) {
 }
 
 // Forgets recent writes if the TTL rule changes. Otherwise, a read that lags would apply the new rule, and
-// items that expired under the old rule would become visible to it again.
+// items that expired under the old rule would become visible to that read again.
 // Requires: no thread writes, and no read uses the new rule yet.
 void change_expiry(RecentWrites& recent, const Table& before, const Table& after) {
   if (!expires_alike(before, after)) recent.forget(after.id);

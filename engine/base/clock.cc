@@ -46,8 +46,8 @@ namespace {
 
 constexpr Instant far_ms = 24 * 3600 * 1000;  // callers that wait longer check again after this time
 
-// The host's clock may have been set back, perhaps while the server was down. In that case, the result is
-// that no time has elapsed.
+// The host's clock may have been set back, perhaps while the server was down. In that case, no time counts as
+// elapsed.
 Instant elapsed_since(Instant begin, Instant now) { return now > begin ? now - begin : 0; }
 
 }  // namespace

@@ -101,8 +101,8 @@ void RecentWrites::note(const Change& change) {
   Log& log = entry->second;
   if (is_new) {
     log.account = table.account;
-    // If one commit changes several tables, its changes arrive one table after the other. So a read of a
-    // table whose changes have not arrived yet may already use this commit as its horizon.
+    // If one commit changes several tables, its changes arrive one table at a time. So a read of a table
+    // whose changes have not arrived yet may already use this commit as its horizon.
     log.forgotten = std::max(commit - 1, answered_);
   }
   if (log.latest != commit) {

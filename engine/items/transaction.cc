@@ -58,7 +58,7 @@ WriteVersion decoded_version(std::string_view bytes) {
 struct Transaction::State final : ChangeSource {
   const WritePath& path;
   const Cause cause;
-  bool expires = true;           // whether lock() deletes items that have fired before a caller sees them
+  bool expires = true;           // whether lock() deletes fired items before a caller sees them
   bool removes_written = false;  // whether items that were already due when they were written are removed
   LockedItems held;
   bool meets_another_region = false;
@@ -77,7 +77,7 @@ struct Transaction::State final : ChangeSource {
   void read_versions();  // reads the versions of items in global tables
   // Whether an item with these stored bytes has fired and no failpoint keeps it.
   [[nodiscard]] bool has_departed(const ItemChange& item, std::string_view stored) const;
-  void expire_met();      // deletes stored items that have fired, before a caller sees them
+  void expire_met();      // deletes stored, fired items before a caller sees them
   void expire_written();  // deletes items that were already due when they were written
   // Adds an item of another transaction, which holds the locks, and stages the item's removal.
   void adopt(const LockedItems& holder, const ItemChange& item, StoredItem stored);

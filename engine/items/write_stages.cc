@@ -106,8 +106,8 @@ void put_never(const WriteStage& stage, NeverReason reason) {
   stage.item.never = reason;
 }
 
-// `surely` is false if the entry may be missing, because the item became too old after it was written or the
-// backfill has not reached it yet.
+// `surely` is false if the entry may be missing: the item became too old after it was written, or the
+// backfill has not reached the item yet.
 void erase_never(const WriteStage& stage, NeverReason reason, bool surely) {
   const std::string entry = ExpiryIndex::never_key(stage.table.id, reason, stage.item.key);
   if (!surely && !is_stored(stage, entry)) return;

@@ -27,8 +27,8 @@ constexpr std::string_view older_marks[] = {"Mayfly's data, format 1\n", "Mayfly
 
 enum class Contents { none, marked, older_mark, other_mark, database, strange };
 
-// In a directory of another user, any file can be a pipe, a device or a link. With these flags, opening the
-// file neither waits nor follows a link.
+// In a directory that belongs to another user, any file can be a pipe, a device or a link. With these flags,
+// opening the file neither waits nor follows a link.
 constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 // Returns the text of the file, or enough of a longer text to show that it is not the mark; nullopt if the
@@ -87,9 +87,9 @@ Expected<std::optional<DataDirectory>, std::string> recognise(const std::string&
   return std::optional<DataDirectory>();
 }
 
-// Restricts the directory and its regular files to their owner. Files of another user stay as they are,
-// because chmod fails. Modes are changed through open descriptors, so a link that replaces a file in the
-// meantime has no effect outside the directory.
+// Restricts the directory and its regular files to their owner. Files that belong to another user stay as
+// they are, because chmod fails. Modes are changed through open descriptors, so a link that replaces a file
+// in the meantime has no effect outside the directory.
 void narrow(const std::string& path) {
   const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return;

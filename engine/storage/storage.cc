@@ -135,12 +135,13 @@ rocksdb::Options common_options() {
   options.delayed_write_rate = 0;
   options.avoid_flush_during_shutdown = true;  // the logs contain all data, or storage is in memory
   options.fail_if_options_file_error = false;  // see without_options_files()
-  options.max_bgerror_resume_count = 0;        // the upkeep resumes RocksDB, which would need a new thread
+  options.max_bgerror_resume_count = 0;  // the upkeep resumes RocksDB; RocksDB would start a thread for this
   return options;
 }
 
 // With a million items on disk, the filter and the hash index shorten a get from 7.3 to 3.4 us. In memory,
-// they let a write of a new item skip the files, which it would otherwise search for an old item.
+// they let a write of a new item skip the files, which the write would otherwise search for an old version of
+// the item.
 rocksdb::BlockBasedTableOptions table_options() {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -151,7 +152,7 @@ rocksdb::BlockBasedTableOptions table_options() {
 // In-memory storage keeps values of at least this size in separate files.
 constexpr std::uint64_t large_value_bytes = 16 << 10;
 
-// A compaction keeps its input until its output is complete. So the limits of the sizes of flushes and
+// A compaction keeps its input until its output is complete. So the limits on the sizes of flushes and
 // compactions depend on the memory limit: together, flushes and compactions need about a quarter of that
 // limit in addition to the data. With a memory limit of 2 GB or more, these sizes are RocksDB's defaults,
 // with a buffer of 32 MB.
@@ -195,8 +196,8 @@ rocksdb::Options disk_options() {
 // Erasing at most this many keys one by one is cheaper than a range tombstone.
 constexpr int single_erasures_max = 4096;
 
-// While this object exists, its thread waits inside RocksDB for RocksDB's jobs, and an Interleaving lets no
-// other thread run first.
+// While this object exists, its thread waits inside RocksDB for RocksDB's jobs, and an Interleaving does not
+// let another thread run before this one.
 class WaitingForJobs {
  public:
   WaitingForJobs() { interleave("waits for jobs"); }

@@ -18,8 +18,8 @@ using rocksdb::IOStatus;
 using Fails = std::function<bool(std::string_view path)>;
 
 // Marks an IO error as retryable. RocksDB decides by this flag whether a failed operation may succeed later.
-// Without it, failing to create a file for lack of a descriptor is a fatal error, and RocksDB writes nothing
-// until the process ends. The subcode, such as that of a full disk, is dropped.
+// Without the flag, a file that cannot be created for lack of a descriptor is a fatal error, after which
+// RocksDB writes nothing until the process ends. The subcode, such as that of a full disk, is dropped.
 IOStatus passing(IOStatus status) {
   if (!status.IsIOError()) return status;
   IOStatus again = IOStatus::IOError(status.getState() ? status.getState() : "");

@@ -149,7 +149,7 @@ LogCheck check_log(std::string_view log, bool is_last) {
     const bool fits = fragment && begins_record(fragment) != within;
     if (!fits) {
       if (!within) record = at;
-      // RocksDB skips a log without a record when it opens a directory, and such a log may remain next to
+      // When RocksDB opens a directory, it skips a log that has no record, and such a log may remain next to
       // a later log.
       const bool may_be_torn = (is_last || record == 0) && !record_follows(log, at);
       if (may_be_torn && (is_cut(log, at) || has_unwritten_sector(log, at)))

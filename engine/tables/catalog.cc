@@ -673,7 +673,7 @@ void Catalog::hold_still(std::string_view account, const std::function<void(cons
     std::vector<std::unique_lock<Gate>> gates;
     for (const auto& live : held) gates.emplace_back(live->gate_);
     const Lock changing(changes_);
-    if (tables(account) == held) return look(held);  // otherwise a table was created or dropped since
+    if (tables(account) == held) return look(held);  // otherwise, a table has been created or dropped
   }
 }
 

@@ -58,7 +58,7 @@ void ChangeFeed::tell(const Change& change) noexcept {
   for (const Listener& listener : listeners_) {
     attempt([&] { listener(change); },
             [](std::string_view) {
-              // The listener ran out of memory. Its error is ignored, because the write is committed and its
+              // The listener ran out of memory. The error is ignored, because the write is committed and the
               // client must be told so.
             });
   }

@@ -142,8 +142,8 @@ Expected<Number, NumberError> Number::parse(std::string_view text) {
     for (const char* digit = at; digit != end; ++digit) {
       if (!is_digit(*digit)) return Unexpected{NumberError::not_a_number};
     }
-    // A text whose exponent does not fit an int64 is not a number. An exponent that fits may still be far out
-    // of range.
+    // A string whose exponent does not fit into an int64 is not a number. An exponent that fits may still be
+    // far out of range.
     if (std::from_chars(at, end, exponent).ec != std::errc()) return Unexpected{NumberError::not_a_number};
     exponent = std::min(exponent, exponent_text_max);
     if (exponent_negative) exponent = -exponent;

@@ -55,7 +55,7 @@ void HistoryVerification::check_versions(const std::string& counter, const std::
 
 void HistoryVerification::check_point(const Storage& storage, const Storage::Snapshot& at,
                                       const Point& point) {
-  // The counts of such a point are those at the time when it was taken, not those at its instant.
+  // A point by instant has the counts of the time when the point was taken, not the counts of its instant.
   if (point.by_instant) return;
   Counts there;
   for (PastWalk walk(storage, at, table_.id); walk.next();) {

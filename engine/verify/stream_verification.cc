@@ -133,8 +133,8 @@ void StreamVerification::check_record(std::string_view key, std::string_view byt
                    {std::string(key)}});
 }
 
-// Checks one span of numbers after the other, and skips spans without records. Within a span, checks one
-// shard after the other.
+// Checks the spans of numbers one after another, and skips spans without records. Within a span, checks the
+// shards one after another.
 void StreamVerification::check_numbers() {
   std::vector<bool> given(numbers_at_once);
   for (Sequence begin = 0;;) {

@@ -209,8 +209,8 @@ void Verification::check_accounts() {
   });
 }
 
-// The latest instant that the account's clock can have shown. Clocks only go forward, so this instant is not
-// before the table's creation.
+// The latest instant that the account's clock can have shown. The clock of an account with tables only moves
+// forward, so this instant is not before the table's creation.
 Instant Verification::latest_now(const Table& table) const {
   if (of_.now) return of_.now(table.account);
   const Instant host = (of_.host ? *of_.host : system_clock_).now();
