@@ -115,7 +115,7 @@ std::optional<Error> read_form(Request& request) {
 
 std::optional<Error> refuse_host(const Request& request, const AccessRules& rules, std::string& known_host) {
   if (!request.has(Header::host)) {
-    // Probes and old scripts use HTTP/1.0 without a Host; every browser sends one.
+    // Probes and old scripts use HTTP/1.0 without a Host header; every browser sends a Host header.
     if (request.is_http_1_0) return std::nullopt;
     return no_host();
   }
@@ -166,8 +166,8 @@ std::optional<Error> refuse_page(const Request& request, const AccessRules& rule
 }
 
 std::optional<Error> refuse_content_type(const Request& request) {
-  // DynamoDB's operations are named by X-Amz-Target, which a page cannot send without a preflight. Content
-  // types that DynamoDB does not accept get its 404.
+  // DynamoDB's operations are named by X-Amz-Target, which a page cannot send without a preflight. Requests
+  // with content types that DynamoDB does not accept get DynamoDB's 404.
   const Route::Kind kind = request.route.kind;
   if (kind == Route::Kind::root || reads(request.method) || request.method == "OPTIONS") return std::nullopt;
   std::string_view type = request.header(Header::content_type);

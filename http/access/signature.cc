@@ -63,7 +63,7 @@ std::string canonical_query(std::string_view query) {
   return out;
 }
 
-// Trims the value and replaces each inner run of spaces by one space.
+// Trims the value and replaces each inner run of spaces with one space.
 std::string folded(std::string_view value) {
   std::string out;
   for (const char c : trim(value)) {

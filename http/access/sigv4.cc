@@ -194,9 +194,9 @@ std::string spelled_span(std::int64_t seconds) {
   return seconds % 60 == 0 ? std::to_string(seconds / 60) + " min." : std::to_string(seconds) + " sec.";
 }
 
-// How long a signature is valid, in seconds. AWS documents X-Amz-Expires for presigned requests to S3, which
-// is the source of these messages. AWS's other services ignore the parameter and use 15 minutes. Mayfly
-// honors it.
+// How long a signature is valid, in seconds. AWS documents X-Amz-Expires for presigned requests to S3, and
+// the messages are those of S3. AWS's other services ignore the parameter and use 15 minutes. Mayfly honors
+// it.
 compat::Result<std::int64_t> good_seconds(const Claim& claim) {
   const std::string_view text =
       claim.by_query ? value_of(claim.parameters, "X-Amz-Expires") : std::string_view{};
@@ -260,7 +260,7 @@ compat::Result<void> check_signed_headers(const Request& request, const std::vec
   if (!is_signed("host") || !request.has(Header::host)) {
     return invalid_signature("'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization.");
   }
-  // AWS's guide requires that these headers are signed. The message that AWS's services return is unknown.
+  // AWS's guide requires that these headers be signed. The message that AWS's services return is unknown.
   for (const HeaderLine& header : request.all_headers) {
     if (const std::string name = lower_case(header.name); must_be_signed(name) && !is_signed(name))
       return invalid_signature("'" + header.name + "' must be a 'SignedHeader' in the AWS Authorization.");

@@ -60,7 +60,8 @@ bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
 }
 
 bool SlowLane::start(Job job, bool comes_back) {
-  // At the limit, a thread is about to finish a job whose slot was already released; it takes this job.
+  // At the limit, a thread is about to finish a job whose slot was already released; that thread takes this
+  // job.
   std::size_t threads_max = kinds_with_places * places_;
   for (const Line& line : lines_) threads_max += line.threads_max;
   if (jobs_.size() >= idle_ && threads_.size() < threads_max) {
@@ -149,7 +150,7 @@ void SlowLane::work() {
       lock.unlock();
       const std::stop_callback at_end(end_.get_token(), [&] { job.stop.request_stop(); });
       engine::attempt(job.run, [](std::string_view) {
-        // The request gets no response; its client waits until its own time limit.
+        // The request gets no response; the client waits until its own time limit.
       });
     }
     lock.lock();

@@ -33,8 +33,8 @@ constexpr std::size_t kept_output_bytes_max = 16 * 1024;
 // The number of bytes that are written before other connections get their turn. A client counts as reading
 // when it has taken this much.
 constexpr std::size_t written_at_once_bytes_max = 64 * 1024;
-// If a client keeps sending after its last response, its input is read and discarded, so that the client
-// receives the response instead of a reset.
+// If a client keeps sending after the last response, up to this many bytes are read and discarded, so that
+// the client receives the response instead of a reset.
 constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
 
 // The maximum ratio of decompressed to compressed bytes.
@@ -191,7 +191,7 @@ void Session<Stream>::read() {
   } else if (!in_body && in_end_ == 0 && in_.size() > input_bytes) {
     std::vector<char>(input_bytes).swap(in_);
   } else if (in_end_ == in_.size()) {
-    in_.resize(in_.size() * 2);  // bounded: the limit of a header or a chunk header is reached first
+    in_.resize(in_.size() * 2);  // bounded: the limit on a header or a chunk header is reached first
   }
   stream_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
                           [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {

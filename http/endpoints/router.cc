@@ -39,7 +39,7 @@ Reply not_found() {
 
 // GET / answers like a DynamoDB endpoint, or like DynamoDB Local with root_refuses. A browser that a user
 // points here, recognized by its Sec-Fetch-Site header, gets an explanation instead. A script of an allowed
-// origin sends an Origin and is answered like any other client.
+// origin sends an Origin header and gets the same answer as any other client.
 Reply root(const Request& request, const compat::Emulator& emulator, const AccessRules& access) {
   Reply reply;
   if (access.root_refuses) {
@@ -88,7 +88,7 @@ Reply answered(compat::Answer answer, std::string_view content_type) {
   return reply_of(std::move(answer));
 }
 
-// Replaces the body by its decompressed content. Returns a reply on failure.
+// Replaces the body with its decompressed content. Returns a reply on failure.
 std::optional<Reply> decompress_body(Request& request, std::string_view content_type) {
   const std::string_view name = request.header(Header::content_encoding);
   if (name.empty() || equals_ignoring_case(name, "identity")) return std::nullopt;
@@ -297,8 +297,8 @@ Reply Router::answer(const Admitted& admitted, const std::stop_token& stop) cons
   return reply;
 }
 
-// compat already turns its own failures into 500. This function does the same for failures of decompression,
-// of compression and in making replies.
+// compat already turns its own failures into 500. This function does the same for failures to decompress, to
+// compress and to make a reply.
 Reply Router::answer_or_500(const Admitted& admitted, const std::stop_token& stop) const {
   const auto fail = [](std::string_view why) {
     log::write(log::Level::error, "a request failed: " + std::string(why));
