@@ -88,7 +88,7 @@ class Opened {
     return emulator_ == nullptr ? say_closed(out) : call(*emulator_, stop_.get_token());
   }
 
-  // Returns false if the limit of endpoints is reached.
+  // Returns false if the limit on endpoints is reached.
   // Requires: the caller is a `call` of with_emulator().
   bool keep(std::unique_ptr<http::Server> endpoint) {
     const engine::Lock lock(mutex_);
@@ -207,8 +207,8 @@ std::string_view problem_of(const char* account, const char* region) {
   return {};
 }
 
-// Every function does its work through this function, which reports failures of storage and lack of memory.
-// Any other exception is a bug and ends the process (engine/base/attempt.h).
+// Every function of the C API does its work through this function, which reports storage failures and lack of
+// memory. Any other exception is a bug and ends the process (engine/base/attempt.h).
 template <class Work>
 int guarded(Out& out, Work work) noexcept {
   if (is_forked()) return say_forked(out);
