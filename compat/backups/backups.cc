@@ -30,12 +30,12 @@ Unexpected<Error> table_gone(const engine::LiveTable& table) {
 
 }  // namespace
 
-// Deletes expired SYSTEM backups and left-over points. Each step examines one account.
+// Deletes expired SYSTEM backups and leftover points. Each step examines one account.
 class Backups::Expiry final : public engine::Task {
  public:
   explicit Expiry(Backups& backups) : of_(backups) {}
 
-  // Call when the account has a SYSTEM backup or a left-over point.
+  // Call when the account has a SYSTEM backup or a leftover point.
   void watch(std::string_view account) {
     {
       const engine::Lock lock(mutex_);
@@ -70,8 +70,8 @@ class Backups::Expiry final : public engine::Task {
 
   void look_at(const std::string& account) {
     {
-      // Watch the account before reading its clock, so that a move of the clock is either seen here or
-      // triggers another look.
+      // Watch the account before reading its clock, so that a move of the clock either is seen here or puts
+      // the account on the agenda again.
       const engine::Lock lock(mutex_);
       watched_.insert(account);
     }
@@ -96,14 +96,14 @@ class Backups::Expiry final : public engine::Task {
     if (pause) look_again(account, *pause);
     if (any) return;
     const engine::Lock lock(mutex_);
-    watched_.erase(account);  // a concurrent watch() triggers another look
+    watched_.erase(account);  // a concurrent watch() puts the account on the agenda
   }
 
   void look_again(const std::string& account, std::chrono::nanoseconds pause) {
     agenda_.set_alarm(account, of_.scheduler_->now() + std::chrono::ceil<engine::RealTime::duration>(pause));
   }
 
-  Backups& of_;  // ends all steps before it is destroyed
+  Backups& of_;  // exists during every step: ~Backups ends the scheduler first
   engine::AgendaOfIds agenda_;
   std::vector<std::string> accounts_;  // taken from the agenda but not examined yet
   engine::Mutex mutex_;

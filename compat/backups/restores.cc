@@ -176,7 +176,7 @@ class Restores::Fills final : public engine::Task {
     return Next::at_once();
   }
 
-  Restores& of_;  // ends all steps before it is destroyed
+  Restores& of_;  // exists during every step: ~Restores ends the scheduler first
   mutable engine::Mutex mutex_;
   std::deque<std::unique_ptr<Job>> jobs_ GUARDED_BY(mutex_);  // at most restores_max per account
   struct Known {

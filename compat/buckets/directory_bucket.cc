@@ -24,7 +24,7 @@ Failure failure_of_errno(int number) {
     case ENOTDIR:
     case EISDIR:
     case ENXIO:
-    case ELOOP: return no_such_key();  // anything but a regular file, such as a link, counts as missing
+    case ELOOP: return no_such_key();  // a link, or any other file that is not regular, counts as missing
     case EACCES:
     case EPERM: return access_denied();
     case ENAMETOOLONG: return key_too_long();

@@ -19,7 +19,8 @@ constexpr std::size_t elements_max = 32 * listed_max;
 constexpr std::size_t tag_bytes_max = std::size_t{64} * 1024, fed_bytes = std::size_t{16} * 1024;
 constexpr std::size_t error_bytes_max = 1024;
 
-// Reports each element's end: its path without namespaces ("ListBucketResult/Contents/Key"), and its text.
+// At the end of each element, reports the element's path without namespaces ("ListBucketResult/Contents/Key")
+// and the element's text.
 class Reader {
  public:
   using Told = std::function<void(std::string_view path, std::string_view text)>;

@@ -4,9 +4,9 @@
 //   -> {"record":{"eventName":"REMOVE",…}}
 //
 // Changes count if they happen after the call starts. With "since", earlier changes in the table's stream
-// count as well, back to that time. On time-out the response is 408. Its message explains the item's TTL,
-// "records" has the item's changes that did happen, and "left_out" counts older changes that are not in
-// "records", if any.
+// count as well, back to that time. If the time runs out, the response is 408. Its message explains the
+// item's TTL, "records" has the item's changes that did happen, and "left_out" counts older changes that are
+// not in "records", if any.
 #include <condition_variable>
 #include <deque>
 #include <memory>

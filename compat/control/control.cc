@@ -18,7 +18,7 @@ Answer call_too_large(std::string message) {
 }
 
 // Returns the query's parameters that have a description in `members`. If a value should be a whole number
-// but is not, it remains a text, which check() then rejects.
+// but is not, it remains a string, which check() then rejects.
 json::Tree read_query(std::string_view query, std::span<const Member> members) {
   json::Tree tree = json::Tree::object();
   for (const Member& member : members) {

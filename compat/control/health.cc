@@ -9,8 +9,8 @@ namespace mayfly::compat::control {
 
 namespace {
 
-// Returns the most serious problem. A lack of resources does not fail the health check, because it is
-// temporary and the server still serves its open connections.
+// Returns the most serious problem. A lack of resources does not make the health check fail, because the lack
+// is temporary and the server still serves its open connections.
 std::string_view status_of(Call& call) {
   const ServerMetrics& server = call.emulator.server_metrics();
   if (!call.database().health().failure().empty()) {

@@ -3,11 +3,12 @@
 // GET  /_mayfly/jobs           {"jobs":[{"id":"01791506763707-476754e8","kind":"import","arn":"arn:…",
 //                                "region":"us-east-1","table":"carts","status":"IN_PROGRESS","percent":40,
 //                                "done":4096,"total":10240,"counts":{"ProcessedItemCount":12},"started":"…"}]}
-//                              and restores in the background, {"kind":"restore",…}, counted in items
-// GET  /_mayfly/jobs/{id}      one of them
-// GET  /_mayfly/jobs/{id}/log  {"lines":[…]}, its log of problems: JSON, or text
+//                              also lists restores in the background, {"kind":"restore",…}, whose
+//                              progress is counted in items
+// GET  /_mayfly/jobs/{id}      returns one job
+// GET  /_mayfly/jobs/{id}/log  {"lines":[…]}: returns the job's log of problems, as JSON or text
 // POST /_mayfly/jobs/await     {"timeout_seconds":30} -> {"settled":true,"unfinished":[]}: waits until all
-//                              are over
+//                              jobs are over
 #include <algorithm>
 #include <chrono>
 #include <cmath>

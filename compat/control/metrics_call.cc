@@ -308,8 +308,8 @@ class Page final : public BodySource {
   }
 
   bool next(std::string& piece, const std::stop_token&) override {
-    constexpr std::size_t piece_bytes_max = 64 * 1024;  // exceeded by at most one line, or one part without
-                                                        // lines
+    // A piece can exceed this limit by at most one line, or by one part that is not divided into lines.
+    constexpr std::size_t piece_bytes_max = 64 * 1024;
     Text text(piece);
     const std::size_t bytes_max = piece.size() + piece_bytes_max;
     while (part_ < parts_.size() && piece.size() < bytes_max) {
@@ -353,7 +353,7 @@ class Page final : public BodySource {
   std::vector<engine::InFlight> in_flight_;
   std::vector<Part> parts_;
   std::size_t part_ = 0;
-  std::size_t line_ = 0;  // in a part with one line for each table or route
+  std::size_t line_ = 0;  // the next line of a part that has one line for each table or route
 };
 
 Result<json::Tree> show_metrics(Call& call) {

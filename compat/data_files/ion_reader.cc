@@ -102,7 +102,7 @@ class Converter {
     rest_.remove_prefix(size);
     return found;
   }
-  // $10 stands for a text in a symbol table.
+  // $10 stands for a string in a symbol table.
   static bool is_symbol_number(std::string_view text) {
     return text.size() > 1 && text[0] == '$' && std::all_of(text.begin() + 1, text.end(), is_digit);
   }
@@ -409,7 +409,7 @@ IonReader::Step IonReader::look_outside(std::string_view rest, std::size_t& plac
 }
 
 IonReader::Step IonReader::look(std::string_view rest, std::size_t& place, bool last) {
-  // A token has at most three bytes.
+  // A token is at most three bytes long.
   const std::string_view ahead = rest.substr(place, 3);
   if (ahead.size() < 3 && !last) return Step::needs_more;
   const auto leave = [&](std::string_view token) {
@@ -469,7 +469,7 @@ std::optional<Record> IonReader::next(Text& text, bool last) {
     } else if (step == Step::struct_ends) {
       record = read(rest.substr(0, looked_at_));
     } else if (step == Step::struct_begins) {
-      // Skips the text before the struct, so that the rest begins with it.
+      // Skips the text before the struct, so that the rest begins with the struct.
       text.pass(looked_at_);
       looked_at_ = 1;
       depth_ = 1;

@@ -78,8 +78,8 @@ std::unique_ptr<Records> records_of(const Context& context, const engine::LiveTa
   const auto window = context.backups.window(table);
   if (!window) return nullptr;
   if (!asked.incremental()) return items_at(context.database, table, window->within(asked.until));
-  // The engine's windows exclude their first instant and include their last one. Changes in the same
-  // millisecond in which recovery began belong to that instant.
+  // The engine's windows exclude their first instant and include their last one. Changes in the millisecond
+  // in which recovery began belong to the first instant.
   return changes_between(context.database, table, window->within(*asked.from - 1), asked.until - 1);
 }
 

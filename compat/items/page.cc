@@ -141,7 +141,7 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
     full = page.bytes >= request.bytes_max || page.steps >= request.steps_max ||
            (request.limit && page.scanned >= *request.limit);
   }
-  full = full || cursor.paused();  // AWS also ends a page that has read enough, even if the page has no items
+  full = full || cursor.paused();  // AWS also ends a page once it has read enough, even without items
   if (full && !(request.one_row && page.scanned > 0)) {
     Item& key = page.last_evaluated_key.emplace();
     engine::copy_keys(request.target.table->keys, cursor.item().item(), key);

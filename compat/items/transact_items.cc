@@ -193,7 +193,8 @@ Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error err
   return reasons.canceled();
 }
 
-// The beginning of AWS's message is not known for certain; "size cannot exceed" was measured.
+// The beginning of AWS's message is not known for certain; AWS was observed to send the words "size cannot
+// exceed".
 Unexpected<Error> transaction_too_large() {
   return error::validation("Transaction payload size cannot exceed 4 MB");
 }

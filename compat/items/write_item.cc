@@ -136,7 +136,7 @@ std::string item_json(const Item& item) {
   return text;
 }
 
-// Returns an empty text if there is nothing to return.
+// Returns an empty string if there is nothing to return.
 std::string returned_item(ReturnValues wanted, const expression::Update& update, const StoredItem* old_item,
                           const std::optional<StoredItem>& new_item) {
   switch (wanted) {
@@ -181,8 +181,8 @@ Result<std::optional<StoredItem>> next_item(const Table& table, ItemWrite& write
 bool checks_indexes(const Table& table) { return !table.indexes.empty() || has_vector_indexes(table); }
 
 // Returns an item that has the key attributes of the write's item, and maybe others. The key attributes of a
-// put are decoded only once. If the table has indexes, the whole item is decoded, because their checks need
-// all attributes.
+// put are decoded only once. If the table has indexes, the whole item is decoded, because the checks for
+// indexes need all attributes.
 const Item& with_keys(const Table& table, ItemWrite& write) {
   if (write.kind != ItemWrite::Kind::put) return write.key_attributes;
   if (checks_indexes(table)) return write.item.item();

@@ -47,14 +47,14 @@ class Jobs::Runner final : public engine::Task, public std::enable_shared_from_t
   Runner(Jobs& jobs, const Job& job, std::unique_ptr<Work> work)
       : of(jobs), account(job.scope.account), key(key_of(job)), work(std::move(work)) {}
 
-  Jobs& of;  // its destructor ends the steps
+  Jobs& of;  // exists during every step: ~Jobs ends the scheduler first
   const std::string account, key;
   std::unique_ptr<Work> work;  // nullptr: dropped; used by steps, and by a thread that has the account to
                                // itself
   std::function<void()> wake;
   std::stop_source stop;
-  std::size_t log_lines = 0;      // so far; used by steps
-  std::optional<Ending> failing;  // the ending after a storage failure, once it can be stored; used by steps
+  std::size_t log_lines = 0;                   // the lines logged so far; used by steps
+  std::optional<Ending> failing;               // the ending to store after a storage failure; used by steps
   std::optional<engine::RealTime> rest_until;  // used by steps
   bool dropped = false;                        // the job is over or its account was replaced; guarded by
                                                // `of`'s mutex
@@ -335,7 +335,7 @@ std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
   for (std::string& line : log) line.resize(std::min(line.size(), log_line_bytes_max));
   const engine::Lock lock(mutex_);
   if (runner.dropped) return std::nullopt;
-  Job job = *accounts_[runner.account].jobs[runner.key];  // the job may have been cancelled meanwhile
+  Job job = *accounts_[runner.account].jobs[runner.key];  // the job may have been canceled meanwhile
   const bool ends = step.then == Step::Then::ends;
   std::optional<std::chrono::milliseconds> pause;
   if (step.then == Step::Then::goes_on) pause.emplace(0);

@@ -456,7 +456,7 @@ class Builder {
 
   const At begin_, end_;
   int depth_ = 0, deepest_ = 0;
-  // The elements read so far of the containers that have not ended.
+  // For all containers that have not ended: the elements that have been read.
   boost::container::small_vector<Member, 32> members_;
   boost::container::small_vector<Value, 32> items_;
   Blocks& arena_;
@@ -464,7 +464,7 @@ class Builder {
 
 std::unique_ptr<Document> parse(std::string_view text) {
   if (text.size() > std::numeric_limits<std::uint32_t>::max()) return nullptr;
-  // A value takes 16 or 32 bytes, and a text takes none unless it has escapes, so one block is usually
+  // A value takes 16 or 32 bytes, and a string takes none unless it has escapes, so one block is usually
   // enough.
   const std::size_t bytes =
       Blocks::aligned(std::clamp(text.size(), Blocks::block_bytes_min, Blocks::block_bytes_max));

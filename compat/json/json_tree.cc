@@ -95,7 +95,7 @@ class Printer {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-  // Printing can stop once `out` has more than `bytes_max` bytes.
+  // Printing can stop once `out` is longer than `bytes_max` bytes.
   Printer(std::string& out, bool indented, std::size_t bytes_max = no_limit)
       : out_(out), indented_(indented), bytes_max_(bytes_max) {}
 
@@ -138,8 +138,8 @@ class Printer {
     if (!first) new_line(columns);
     out_ += end;
   }
-  // Returns a part of `text` that exceeds the limit by itself, regardless of how much text precedes it, or
-  // all of `text`.
+  // Returns the beginning of `text`, which is long enough to exceed the limit even if no text precedes it. If
+  // `text` is shorter, returns all of it.
   [[nodiscard]] std::string_view beginning(std::string_view text) const {
     return bytes_max_ == no_limit ? text : text.substr(0, bytes_max_ + 1);
   }
@@ -163,7 +163,8 @@ std::optional<Tree> parse_tree(std::string_view text, Decimals decimals) {
 }
 
 Expected<Tree, NoTree> parse_tree(std::string_view text, Decimals decimals, std::size_t values_max) {
-  // Reject texts that nlohmann's lexer accepts: it skips a byte order mark, and a NUL ends the text for it.
+  // Reject texts that are not JSON but that nlohmann's lexer accepts: the lexer skips a byte order mark, and
+  // treats a NUL as the end of the text.
   if (text.starts_with("\xef\xbb\xbf") || text.find('\0') != std::string_view::npos)
     return Unexpected{NoTree::no_json};
   TreeBuilder builder(decimals, values_max);

@@ -366,7 +366,7 @@ engine::Document to_document(const EventSourceMapping& mapping) {
 }
 
 // A document has the form of a creation request and is read like one, except that its tags are not checked,
-// because a version that did not limit tags may have stored them.
+// because a version of Mayfly that did not limit tags may have stored them.
 std::optional<EventSourceMapping> from_document(const engine::Document& document) {
   const auto slash = document.name.name.find('/');
   const auto parsed = json::parse(document.bytes);

@@ -404,8 +404,8 @@ class Match {
     return nullptr;
   }
 
-  // Whether `visit` returns true for the value if the value is a scalar, or for any scalar in arrays of any
-  // depth if the value is an array.
+  // For a scalar, returns visit(value). For an array, returns whether `visit` returns true for any scalar in
+  // the array, however deeply the scalar is nested in arrays.
   template <class Visit>
   bool any_leaf(const json::Value& value, const Visit& visit) {
     if (!work_.step() || value.is(Kind::object)) return false;
@@ -445,8 +445,8 @@ class Match {
     });
   }
 
-  // Collects the value if the value is an object, or the objects in arrays of any depth if the value is an
-  // array.
+  // Collects an object. For an array, collects the objects in the array, however deeply they are nested in
+  // arrays.
   void collect_objects(const json::Value& value, std::vector<const json::Value*>& out) {
     if (!work_.step()) return;
     if (value.is(Kind::object)) out.push_back(&value);

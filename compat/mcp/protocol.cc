@@ -147,7 +147,7 @@ class Protocol::Request {
     if (const Tree* parameters = json::member(message, "params")) parameters_ = parameters;
   }
 
-  // Checks the request before its method is examined, and determines whether it is modern.
+  // Checks the request before its method is examined, and determines whether the request is modern.
   std::optional<Failure> examine() {
     if (parameters_ != nullptr && !parameters_->is_object())
       return Failure{invalid_params, "params must be an object"};

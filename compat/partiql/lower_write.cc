@@ -99,7 +99,7 @@ Result<void> lower(Insert insert, const Table&, bool, ItemWrite& write) {
   return check_new_size(write.item);
 }
 
-// UPDATE requires that the item exists.
+// UPDATE requires that the item exist.
 Result<void> lower(Update update, const Table& table, bool in_transaction, ItemWrite& write) {
   write.kind = ItemWrite::Kind::update;
   TRY(Conditions rest, lower_key(table, std::move(update.where), in_transaction, write));
@@ -120,7 +120,7 @@ Result<void> lower(Delete remove, const Table& table, bool in_transaction, ItemW
   return {};
 }
 
-// EXISTS requires that its SELECT finds the item: the item exists and satisfies the other conditions. If the
+// EXISTS requires that its SELECT find the item: the item must exist and satisfy the other conditions. If the
 // clause gives a key attribute two values, the first identifies the item and the second is a condition that
 // fails.
 Result<void> lower(Exists exists, const Table& table, bool, ItemWrite& write) {

@@ -10,8 +10,8 @@
 namespace mayfly::compat {
 namespace {
 
-// Policies are parsed with json.h's parser although people write them, because the canonical form keeps
-// numbers in conditions as written (1.50, not 1.5) and keeps repeated members.
+// People write policies, but policies are parsed with json.h's parser instead of json_tree.h's, because the
+// canonical form keeps numbers in conditions as written (1.50, not 1.5) and keeps repeated members.
 using json::Value;
 using Kind = Value::Kind;
 

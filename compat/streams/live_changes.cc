@@ -56,7 +56,7 @@ std::unique_ptr<LiveChanges::Reader> LiveChanges::follow(Filter filter) {
     follower = followers_.emplace(followers_.end());
     follower->filter = std::move(filter);
   }
-  std::unique_ptr<Reader> reader(new Reader(*this, follower));  // from here on, its destructor calls leave()
+  std::unique_ptr<Reader> reader(new Reader(*this, follower));  // from here on, ~Reader calls leave()
   const engine::Lock joining(joining_);
   if (!subscription_)
     subscription_ = database_.change_feed().subscribe([this](const engine::Change& change) { note(change); });

@@ -9,7 +9,7 @@
 namespace mayfly::compat::expression {
 namespace {
 
-// All expressions share one grammar: a keyword of one is a keyword of all.
+// All expressions share one grammar: a keyword of one expression is a keyword of all expressions.
 bool is_keyword(const Token& token) {
   for (std::string_view word : {"AND", "OR", "NOT", "IN", "BETWEEN", "SET", "REMOVE", "ADD", "DELETE"}) {
     if (token.is_keyword(word)) return true;

@@ -11,7 +11,7 @@ namespace {
 
 using json::Value;
 
-// AWS's message lists the first five in this order. The order of the other regions is not known.
+// AWS's message lists the first five regions in this order. The order of the other regions is not known.
 constexpr std::string_view regions[] = {
     "ap-south-2",     "ap-south-1",     "eu-south-1",     "eu-south-2",     "me-central-1",
     "il-central-1",   "ca-central-1",   "mx-central-1",   "eu-central-1",   "eu-central-2",
@@ -23,7 +23,7 @@ constexpr std::string_view regions[] = {
 };
 
 // From AWS's guide, "Multi-Region strong consistency". The guide groups these regions into sets by part of
-// the world, but replicas of two sets have been observed together.
+// the world, but tables with replicas in two sets have been observed.
 constexpr std::string_view strong_regions[] = {
     "us-east-1", "us-east-2",    "us-west-2",      "eu-west-1",      "eu-west-2",
     "eu-west-3", "eu-central-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3",

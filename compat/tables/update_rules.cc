@@ -22,7 +22,8 @@ constexpr std::string_view parts[] = {
     "GlobalSecondaryIndexUpdates", "VectorIndexUpdates", "ReplicaUpdates",
 };
 
-// Whether the request has the member and it is not an empty list of indexes or a setting without a value.
+// Whether the request has the member, and the member is neither an empty list of indexes nor a setting
+// without a value.
 bool asks(const Value& request, std::string_view name) {
   const Value* value = request.member(name);
   if (value == nullptr) return false;

@@ -98,15 +98,15 @@ engine::Task::Next Lane::go_on() {
   return look(*mapping);
 }
 
-// The poller has ended. A call in flight has been stopped, but the lane waits for its end, so that it does
-// not overlap with the successor's calls.
+// The poller has ended. A call in flight has been stopped, but the lane waits until the call has ended, so
+// that the call does not overlap with the successor's calls.
 engine::Task::Next Lane::leave() {
   if (call_) {
     const auto answer = call_->call.take();
     if (!answer) return Next::when_woken();
     const Call::For what = call_->what;
     end_call();
-    if (*answer) answered(*keeper_.mapping(), what, *answer);  // it completed before the stop
+    if (*answer) answered(*keeper_.mapping(), what, *answer);  // the call completed before the stop
   }
   // Records discarded since the last batch need not be read again.
   if (work_.empty() && !closing_ && !sending_ && first_not_done() > stored_next_)

@@ -163,7 +163,7 @@ bool Poller::take_notes() {
   if (!notes_.shards.empty()) {
     to_look_at_.first = to_look_at_.shards.empty() ? notes_.first : std::min(to_look_at_.first, notes_.first);
     to_look_at_.shards.merge(notes_.shards);
-    notes_.shards.clear();  // merge() leaves the shards that were in both sets
+    notes_.shards.clear();  // merge() does not move shards that are in both sets
   }
   return searched_;
 }

@@ -28,8 +28,8 @@ std::optional<engine::Stream> stream_of(const engine::Database& database, const 
   return database.catalog().find_stream(mapping.scope, name->table_name, name->label);
 }
 
-// Returns where a mapping begins: at the trim horizon, or after the last record at the time of its creation.
-// The start is stored immediately, so that a later snapshot contains it.
+// Returns where a mapping begins: at the trim horizon, or after the last record that existed when the mapping
+// was created. The start is stored immediately, so that a later snapshot contains it.
 engine::Sequence start_of(const EventSourceMapping& mapping, const engine::Stream& stream,
                           engine::Sequence published) {
   engine::Sequence start = published + 1;
@@ -382,7 +382,7 @@ Triggers::Settled Triggers::settle(std::string_view account, std::chrono::millis
                                    const std::stop_token& stop) {
   const engine::Sequence target = database_.change_feed().told();
   const Marks marks = reported(account);
-  std::map<std::shared_ptr<Poller>, std::uint64_t> flushed;  // the number of this settle's flush
+  std::map<std::shared_ptr<Poller>, std::uint64_t> flushed;  // the number of each poller's flush
   std::vector<std::shared_ptr<Poller>> present;              // a mapping that is changed gets another poller
   const auto look = [&] {
     const engine::Lock lock(mutex_);

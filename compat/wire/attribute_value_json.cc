@@ -448,13 +448,13 @@ namespace {
 
 using json::TextAppender;
 
-// Returns an estimate of the JSON's size. The JSON has about eight bytes per attribute more than the stored
-// form, and texts are equally long in both.
+// Returns an estimate of the JSON's size. The JSON is longer than the stored form by about eight bytes per
+// attribute, and texts have the same length in both forms.
 constexpr std::size_t json_bytes_for(std::size_t stored_bytes) {
   return stored_bytes + std::min(stored_bytes / 2, std::size_t{1024});
 }
 
-// The text before a value, such as {"S":, indexed by Type. Each text has at most eight bytes.
+// The text before a value, such as {"S":, indexed by Type. Each text is at most eight bytes long.
 struct Opening {
   char text[9];
   std::size_t bytes;

@@ -115,7 +115,7 @@ Result<void> check_blob(const Shape& shape, const Value& value) {
   return {};
 }
 
-// Finds the members of a structure that an object has, each as Value::member returns it. Walks the object's
+// Finds the members of a structure in an object, with the same results as Value::member. Walks the object's
 // members once, because most declared members are absent.
 class Present {
  public:
@@ -350,7 +350,7 @@ std::string lower_first(std::string_view name) {
   return result;
 }
 
-// Appends names and scalars of a value until `out` has about `bytes_max` bytes.
+// Appends names and scalars of a value until `out` is about `bytes_max` bytes long.
 void append_beginning(std::string& out, const Value& value, std::size_t bytes_max) {
   if (out.size() >= bytes_max) return;
   out += value.string().substr(0, bytes_max);
@@ -465,7 +465,7 @@ struct Path {
   std::size_t position = 0;  // in a list, from 1
   bool element = false;
 
-  // With `by_model` members have their names in the model, otherwise their Java names.
+  // With `by_model`, members have the names that the model gives them; otherwise, they have their Java names.
   void append_to(std::string& out, bool by_model) const {
     if (parent != nullptr) parent->append_to(out, by_model);
     if (name.empty() && position == 0 && !element) return;  // the root

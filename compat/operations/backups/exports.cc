@@ -5,7 +5,7 @@
 // {"ExportDescription":{"ExportArn":"arn:…:table/carts/export/01700000600000-1a2b3c4d",
 //   "ExportStatus":"IN_PROGRESS",…}}
 //
-// Messages and their order were measured on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
+// Messages and their order were recorded on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
 // docs/api-quirks/export.md).
 #include <algorithm>
 #include <memory>

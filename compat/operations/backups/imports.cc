@@ -5,7 +5,7 @@
 // {"ImportTableDescription":{"ImportArn":"arn:…:table/carts/import/01700000600000-1a2b3c4d",
 //   "ImportStatus":"IN_PROGRESS",…}}
 //
-// Messages and their order were measured on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
+// Messages and their order were recorded on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
 // docs/api-quirks/import.md). The job opens the bucket, so a missing bucket is not an error of the request.
 #include <memory>
 #include <optional>

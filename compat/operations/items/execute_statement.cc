@@ -4,8 +4,8 @@
 //   payload := check:u64 request:u64 range:u64 item      little-endian
 //   request := a hash of the statement's text and its parameters
 //   check   := a hash of everything after it
-//   range   := the index of the look-up that continues
-//   item    := the key after which it continues, encoded by item_codec; empty: from the beginning
+//   range   := the index of the lookup that continues
+//   item    := the key after which that lookup continues, encoded by item_codec; empty: from the beginning
 #include <algorithm>
 #include <optional>
 #include <string>

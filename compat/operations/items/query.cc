@@ -73,7 +73,8 @@ std::string printed(const Item& key) {
   return "{" + text + "}";
 }
 
-// Whether the condition specifies a whole key of the table. AWS does not accept a start key for such a query.
+// Whether the condition specifies a whole key of the table. AWS does not accept a start key for a query with
+// such a condition.
 bool reads_one_row(const ReadTarget& target, const KeyCondition& condition) {
   return target.index == nullptr && condition.sort_equal.size() == target.keys().sort().size();
 }

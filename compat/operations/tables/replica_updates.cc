@@ -281,8 +281,8 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
 
 constexpr int tries_max = 100;  // each try first waits until earlier writes have arrived
 
-// Whether a table that is to be dropped has writes in flight to one that stays, and no pause or lag holds
-// them. Such writes only have to be awaited.
+// Whether a table that is to be dropped has writes in flight to a table that stays, and no pause or lag holds
+// these writes. Such writes only have to be awaited.
 bool any_arrives(const Context& context, const std::vector<Table>& tables,
                  const std::function<bool(const Table&)>& goes) {
   const engine::Replication& replication = context.database.replication();

@@ -43,7 +43,8 @@ constexpr Member last[] = {
 constexpr auto members = with_settings<TableSetting::In::update>(first, last);
 constexpr Shape shape = structure("UpdateTableInput", members);
 
-// The planned changes to a table: edits that are applied in order to copies of its description and settings.
+// The planned changes to a table: edits that are applied, one after another, to copies of the table's
+// description and settings.
 struct Plan {
   std::vector<TableEdit> edits;                           // in all regions of a global table
   std::vector<TableEdit> regional;                        // in this region only
