@@ -5,7 +5,7 @@
 
 The rules: `async` and `await` are removed, and so is `Async` in names. A section `# --- asyncio only`, a line that ends with
 `# asyncio only`, and a last paragraph `asyncio: …` of a docstring are omitted. `_aws.py` and `_waiting.py` exist in both forms
-and have all other differences between the two forms.
+and contain all other differences between the two forms.
 """
 
 import pathlib

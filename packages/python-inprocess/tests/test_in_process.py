@@ -79,7 +79,7 @@ def test_calls_through_the_c_functions_use_the_worlds_account_and_region():
         assert arn == f"arn:aws:dynamodb:eu-west-1:{one.account}:table/carts"
 
 
-def test_an_operation_whose_response_a_fault_dropped_runs_once(server):
+def test_an_operation_runs_once_if_a_fault_drops_its_response(server):
     with server.world() as world:
         world.create_table("carts")
         world.faults(Fault("connection_closed", operation="UpdateItem", applied=True, count=1))
@@ -159,7 +159,7 @@ def test_a_missing_library_is_reported(monkeypatch, tmp_path):
             Server(in_process=True)
 
 
-def test_calls_to_a_closed_server_raise_and_a_second_close_does_nothing():
+def test_calls_to_a_closed_server_raise_an_error_and_a_second_close_does_nothing():
     server = Server(in_process=True)
     world = server.world()
     world.clock.freeze()
@@ -361,7 +361,7 @@ def test_one(mayfly, n):
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 @pytest.mark.parametrize("how", ["option", "configuration"])
-def test_pytest_runs_the_server_in_its_process(pytester, how, workers):
+def test_pytest_can_run_the_server_inside_the_pytest_process(pytester, how, workers):
     pytester.makepyfile(USES)
     if how == "configuration":
         pytester.makeini("[pytest]\nmayfly_in_process = true\nmayfly_args = --stream-shards 2")
@@ -382,7 +382,7 @@ def test_a_url_from_an_option_or_variable_overrides_mayfly_in_process_in_the_con
     assert "--mayfly-in-process cannot be combined with --mayfly-url or --mayfly-binary" in result.stderr.str()
 
 
-def test_a_check_handler_receives_expression_file_and_line_until_it_is_removed():
+def test_a_check_handler_receives_the_expression_the_file_and_the_line_until_it_is_removed():
     told = []
     library = _library.find_library()
     set_check_handler(lambda *about: told.append(about))

@@ -30,7 +30,7 @@ def test_the_wheels_tag_is_the_tag_that_auditwheel_determines(wheel):
     assert wheel.name.split("-")[2:4] == ["py3", "none"]
 
 
-def test_the_wheel_contains_only_the_package_with_library_and_license(wheel):
+def test_the_wheel_contains_only_the_package_with_its_library_and_its_license(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert [name for name in names if name.endswith("/LICENSE")]

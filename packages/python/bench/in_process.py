@@ -1,7 +1,8 @@
 """Compares the cost of a server in this process with that of a separate process: python bench/in_process.py
 
-Install mayfly-dynamodb[boto3] and mayfly-dynamodb-inprocess, or set MAYFLY_BINARY and MAYFLY_LIBRARY. Each figure is the
-median and the minimum of all rounds. The two kinds of server alternate, so that other load on the machine affects both.
+Install mayfly-dynamodb[boto3] and mayfly-dynamodb-inprocess, or set MAYFLY_BINARY and MAYFLY_LIBRARY. The output has the
+median and the minimum of all rounds for each figure. The two kinds of server alternate, so that other load on
+the machine affects both.
 """
 
 from __future__ import annotations

@@ -38,13 +38,13 @@ async def test_an_async_server_starts_and_ends():
     assert "keeps everything in memory" in server.log()  # the log is complete after the server's end
 
 
-def test_using_an_async_server_before_its_start_raises():
+def test_using_an_async_server_before_its_start_raises_an_error():
     with pytest.raises(RuntimeError, match="^the server is not started: use `async with "):
         AsyncServer().world()
 
 
 @awaited
-async def test_starting_an_async_server_without_a_program_raises(tmp_path):
+async def test_starting_an_async_server_without_a_program_raises_an_error(tmp_path):
     with pytest.raises(BinaryError):
         await AsyncServer(tmp_path / "none").start()
 
@@ -73,7 +73,7 @@ async def test_many_waits_run_at_once_and_one_can_be_canceled(mayfly):
         waiting = [asyncio.create_task(world.wait_for("carts", {"id": str(i)}, timeout=60)) for i in range(60)]
         waiting[0].cancel()
         client = await world.dynamodb()
-        while not all(task.done() for task in waiting):  # a wait misses changes before its request arrives
+        while not all(task.done() for task in waiting):  # a wait misses changes that happen before its request arrives
             for i in range(1, 60):
                 if not waiting[i].done():
                     await client.put_item(TableName="carts", Item={"id": {"S": str(i)}, "n": {"N": str(os.urandom(1)[0])}})
@@ -197,7 +197,7 @@ def test_the_programs_clock_follows_the_clock_of_an_async_world(mayfly):
 
 
 @awaited
-async def test_an_async_world_raises_the_errors_of_a_synchronous_world(mayfly):
+async def test_an_async_world_raises_the_same_errors_as_a_synchronous_world(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         with pytest.raises(ControlError, match="There is no table 'none'"):
             await world.ttl("none").status()
@@ -212,7 +212,7 @@ async def test_an_async_world_raises_the_errors_of_a_synchronous_world(mayfly):
 
 
 @awaited
-async def test_calls_to_a_dead_server_say_how_the_server_died():
+async def test_the_error_of_a_call_to_a_dead_server_says_how_the_server_died():
     async with AsyncServer() as server, server.world() as world:
         os.kill(server.server.pid, signal.SIGKILL)
         client = await world.dynamodb()

@@ -111,6 +111,6 @@ def test_a_negative_advance_is_rejected(mayfly):
 
 
 @pytest.mark.parametrize("text", ["2031-01-01T00:00:00Z", "2031-01-01T00:00:00.001Z", "2031-01-01T00:00:00.120Z"])
-def test_times_keep_their_milliseconds(text):
+def test_a_time_keeps_its_milliseconds_when_it_is_converted_to_text_and_back(text):
     assert instant_of(instant_text(instant_of(text))) == instant_of(text)
     assert instant_of("2031-01-01T00:00:00.001Z").microsecond == 1000

@@ -1,4 +1,4 @@
-"""Tests that make the program's clock, datetime.now(), follow the world's. A process has only one clock, so each test
+"""In these tests the program's clock, datetime.now(), follows a world's clock. A process has only one clock, so each test
 restores it."""
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ def test_pytest_fail_and_sys_exit_in_a_handler_fail_the_invocation(mayfly):
         mayfly.settle()
 
 
-def test_a_settle_raises_if_a_triggers_function_is_unregistered(mayfly, carts):
+def test_a_settle_raises_an_error_if_a_triggers_function_is_not_registered(mayfly, carts):
     mayfly.function("reminder", lambda event: None)
     mayfly.trigger("carts", "remindr")
     assert mayfly.settle().settled  # there are no records yet

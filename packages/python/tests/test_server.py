@@ -31,7 +31,7 @@ def test_a_second_close_of_a_server_does_nothing():
     assert server.ended == "exit status 0"
 
 
-def test_a_garbage_collected_server_is_ended():
+def test_a_server_exits_after_its_server_object_is_garbage_collected():
     server = Server()
     pid = server.pid
     del server
@@ -126,7 +126,7 @@ def test_threads_can_share_a_world(mayfly):
     assert seen == [now] * 20
 
 
-def test_a_call_to_a_dead_server_reports_how_the_server_died_and_its_log():
+def test_the_error_of_a_call_to_a_dead_server_says_how_the_server_died_and_includes_its_log():
     with Server() as server, server.world() as world:
         world.clock.freeze()
         world.dynamodb.list_tables()
@@ -191,7 +191,7 @@ def test_a_failed_restart_is_reported(tmp_path):
             server.world()
 
 
-def test_a_call_to_a_dead_external_server_names_the_servers_url():
+def test_the_error_of_a_call_to_a_dead_external_server_names_the_servers_url():
     with Server() as server, Server(url=server.url) as other, other.world() as world:
         world.clock.freeze()
         server.close()

@@ -1,4 +1,4 @@
-"""The tutorial, docs/tutorial/python.md, is run: each block of Python is the file that its first line names."""
+"""Runs the tutorial, docs/tutorial/python.md. Each block of Python becomes the file that the block's first line names."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ def mypy(*arguments: str) -> str:
 
 
 def test_the_package_passes_mypy_strict(tmp_path):
-    # mypy checks a copy, because it does not report errors in installed packages, and because it treats the directory that
-    # contains a path as sources.
+    # mypy checks a copy, because it does not report errors in installed packages, and because it treats everything in
+    # the directory that contains the package as sources.
     copy = shutil.copytree(Path(mayfly.__file__).parent, tmp_path / "mayfly")
     assert mypy("--config-file", str(PYPROJECT), str(copy)) == ""
 

@@ -62,7 +62,7 @@ def test_pip_selects_the_wheel_on_glibc_and_musl(wheel, tmp_path, system, python
     assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
 
 
-def test_the_wheel_contains_only_the_package_with_program_types_and_license(wheel):
+def test_the_wheel_contains_only_the_package_with_its_program_its_type_marker_and_its_license(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         program = archive.getinfo("mayfly/bin/mayfly")

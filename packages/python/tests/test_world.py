@@ -74,7 +74,7 @@ def test_a_client_uses_the_callers_config(mayfly):
     assert mayfly.fault_counts()[0].struck == 1
 
 
-def test_a_child_process_uses_the_world_through_its_environment(mayfly):
+def test_a_child_process_uses_the_world_through_environment_variables(mayfly):
     mayfly.create_table("carts")
     program = "import boto3, os; print(boto3.client('dynamodb').list_tables()['TableNames'], os.environ['MAYFLY_ACCOUNT'])"
     done = subprocess.run(
@@ -120,14 +120,14 @@ def test_a_wait_that_times_out_lists_the_items_other_changes(mayfly, carts):
     assert isinstance(error.value, TimeoutError)
 
 
-def test_the_error_of_a_wait_that_times_out_suggests_the_argument_since(mayfly, carts):
+def test_the_error_of_a_wait_that_times_out_suggests_the_since_argument(mayfly, carts):
     carts.put_item(Item={"id": "1"})
     with pytest.raises(WaitError) as error:
         mayfly.wait_for("carts", {"id": "1"}, "INSERT", timeout=0.05)
     assert str(error.value).endswith(" Only changes after the call count; to accept earlier ones, pass since=….")
 
 
-def test_a_control_error_has_type_message_and_status(mayfly):
+def test_a_control_error_has_a_type_a_message_and_a_status(mayfly):
     with pytest.raises(ControlError) as error:
         mayfly.wait_for("none", {"id": "1"})
     assert (error.value.type, error.value.status) == ("NotFound", 404)
@@ -157,7 +157,7 @@ def test_a_reset_deletes_tables_and_resets_the_clock(mayfly, carts):
     assert mayfly.clock.read().mode == "real"
 
 
-def test_a_fault_makes_operations_fail_and_counts_them(mayfly, carts):
+def test_a_fault_rule_makes_operations_fail_and_counts_the_operations(mayfly, carts):
     mayfly.faults(Fault("throttle", operation="PutItem", table="carts", count=2))
     carts.put_item(Item={"id": "1"})  # the SDK retries
     (counted,) = mayfly.fault_counts()
@@ -166,7 +166,7 @@ def test_a_fault_makes_operations_fail_and_counts_them(mayfly, carts):
     assert mayfly.fault_counts() == []
 
 
-def test_a_retry_sees_its_own_write_whose_response_was_lost(mayfly, carts):
+def test_a_retry_fails_its_condition_if_only_the_response_to_the_first_attempt_was_lost(mayfly, carts):
     mayfly.faults(Fault("connection_closed", operation="PutItem", applied=True, count=1))
     with pytest.raises(mayfly.dynamodb.exceptions.ConditionalCheckFailedException):
         carts.put_item(Item={"id": "lock"}, ConditionExpression="attribute_not_exists(id)")
@@ -213,7 +213,7 @@ def test_an_item_renewed_at_a_failpoint_survives(mayfly, carts):
     assert carts.get_item(Key={"id": "1"})["Item"]
 
 
-def test_control_can_make_any_call_of_the_control_api(mayfly, carts):
+def test_the_method_control_can_make_any_call_to_the_control_api(mayfly, carts):
     assert mayfly.control("GET", "/jobs") == mayfly.control("GET", "jobs") == {"jobs": []}
     shards = mayfly.control("POST", "/streams/carts/split", {})["shards"]
     assert len(shards) == 3

@@ -118,8 +118,8 @@ class Clock:
         self._following.end()
 
     def moved(self) -> None:
-        """Sets the program's clock to this clock's time, if the program's clock follows. Call it after moving the world's
-        clock by other means, such as `World.control`."""
+        """Sets the program's clock to this clock's time, if the program's clock follows this clock. Call this method after
+        moving the world's clock by other means, such as `World.control`."""
         if self._following:
             reading = self.read()
             self._following.move(reading.now, reading.mode)

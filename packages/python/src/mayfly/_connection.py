@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 #: Time limit for a call. An advance can delete a million items, and an await can take ten minutes.
 CALL_SECONDS_MAX = 700.0
 
-# Errors on an idle connection that the server has closed. The server has not seen the request, so it can be sent again.
+# Errors on an idle connection that the server has closed. The server has not seen the request, so the request can be sent
+# again.
 _CLOSED_MEANWHILE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
 
 

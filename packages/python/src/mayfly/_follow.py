@@ -63,7 +63,7 @@ class _Freezegun:
 
 
 class Following:
-    """Whether the program's clock follows one world's clock. It does between `begin` and `end`, which are idempotent."""
+    """Makes the program's clock follow one world's clock from `begin` to `end`. Both methods are idempotent."""
 
     def __init__(self) -> None:
         self._mover: Optional[Mover] = None

@@ -46,7 +46,7 @@ class HandlerFailures:
         self._kept: collections.deque[HandlerFailure] = collections.deque(maxlen=FAILURES_MAX)
         self._unraised: list[HandlerFailure] = []
         self._raised: set[tuple[str, ...]] = set()  # see `_records`
-        self._printed: dict[str, str] = {}  # the text that was printed last, by function
+        self._printed: dict[str, str] = {}  # for each function, the text that was printed last
         self._closed = False
 
     def declare(self, function: str, may_fail: bool) -> None:
@@ -110,7 +110,8 @@ class HandlerFailures:
 
 
 def _records(failure: HandlerFailure) -> set[tuple[str, ...]]:
-    """The batch's records, as (function, error type, record id). If all of them are in `_raised`, the failure is a retry."""
+    """The batch's records, as (function, error type, record id). If all of them are in `_raised`, the failure was raised
+    before."""
     records = failure.event.get("Records") if isinstance(failure.event, dict) else None
     if not isinstance(records, list):
         return set()
@@ -137,7 +138,7 @@ def _error(
 
 
 def _given_up_sentences(given_up: list[GivenUp]) -> list[str]:
-    """One sentence for all batches of a function and table that ended the same way."""
+    """One sentence for each group of batches with the same function, table and condition."""
     batches: dict[tuple[str, str, str], list[GivenUp]] = {}
     for each in given_up:
         batches.setdefault((each["function"], each["table"], each["condition"]), []).append(each)

@@ -25,7 +25,7 @@ _OF_THE_ENDPOINT = frozenset(
     )
 )
 
-# Matches calls that can block: an await, a settle, waiting for jobs to end.
+# Matches calls that can block: waits for a change or for jobs, and settles.
 _WAITS = re.compile(rb'/(await|settle)$|"settle"')
 _SIGNED_FOR = re.compile(r"Credential=(\d{12})/\d+/([^/]+)/dynamodb/")
 
@@ -93,7 +93,8 @@ class InProcess:
         if status == NO_ANSWER:  # the operation may have run, so it must not run again over HTTP
             raise UnansweredError(f"{self.url} did not answer: {text.decode()}")
         if status < 0:
-            # Either the arguments are invalid, and HTTP returns its own errors for them, or os.getpid did not reveal a fork.
+            # Either the arguments are invalid, and the endpoint has its own errors for them, or os.getpid did not reveal a
+            # fork.
             return None
         return status, text
 

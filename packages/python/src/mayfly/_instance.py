@@ -1,5 +1,5 @@
-"""One run of a server, from its start to its end. A new instance replaces a server that died. Existing worlds keep the old
-one."""
+"""One run of a server, from its start to its end. After a server dies, a new instance replaces the old one. Existing
+worlds keep the old instance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ END_NOTICED_SECONDS = 0.2
 
 
 class Instance:
-    """A process that this one started, a library in this process or, if both are None, an existing server at `url`.
+    """A process that this process started, a library in this process or, if both are None, an existing server at `url`.
     Thread-safe."""
 
     def __init__(self, url: str, process: Optional[ServerProcess] = None, in_process: Optional[InProcess] = None) -> None:
@@ -79,7 +79,7 @@ class Instance:
         return None if self.process is None else self.process.ended()
 
     def death(self, request: str) -> Optional[EndedError]:
-        """The error for a request that broke because the server has ended; None if the server runs, or was not started here.
+        """The error for a request that failed because the server has ended; None if the server runs, or was not started here.
         Waits for at most 0.2 seconds."""
         if self.process is not None:
             how = self.process.ended(wait_seconds=END_NOTICED_SECONDS)

@@ -133,7 +133,8 @@ class ServerProcess:
 
 
 def _command(arguments: Sequence[str]) -> list[str]:
-    """The arguments with this package's defaults. An option can be given only once, so the caller's options replace them."""
+    """The arguments with this package's defaults. An option can be given only once, so the caller's options replace the
+    defaults."""
     command = ["serve", "--exit-with-parent"]
     for option, value in (("--port", "0"), ("--accounts-max", "1000000")):
         if not any(argument == option or argument.startswith(option + "=") for argument in arguments):

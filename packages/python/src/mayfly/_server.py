@@ -115,7 +115,7 @@ class Server:
         return self._log.position()
 
     def instance(self) -> Instance:
-        """The server, or a new one if it died. Raises the constructor's errors."""
+        """The current instance, or a new one if the server died. Raises the same errors as the constructor."""
         with self._lock:
             process = self._instance.process
             if process is not None and self.has_died:
@@ -127,7 +127,7 @@ class Server:
 
     def world(self) -> World:
         """A new world with an unused account. If the server has died, a new server is started first, which can raise the
-        constructor's errors. Otherwise, no request is sent."""
+        same errors as the constructor. Otherwise, no request is sent."""
         from ._world import World
 
         return World(self)

@@ -50,7 +50,8 @@ class BinaryError(MayflyError):
 
 
 class LibraryError(MayflyError):
-    """The library for an in-process server was not found, or cannot be loaded here. `path` is None if it was not found."""
+    """The library for an in-process server was not found, or cannot be loaded here. `path` is None if no library was
+    found."""
 
     def __init__(self, path: Optional[str] = None, named_by: Optional[str] = None, reason: str = "") -> None:
         self.path, self.named_by, self.reason = path, named_by, reason

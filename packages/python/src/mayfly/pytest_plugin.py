@@ -172,7 +172,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Fails the current test if a handler of the shared world failed during it."""
+    """Fails the current test if a handler of the shared world failed during that test."""
     world = (getattr(item, "funcargs", None) or {}).get("mayfly_session")
     if not isinstance(world, World):
         return

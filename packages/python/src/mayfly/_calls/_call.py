@@ -18,8 +18,8 @@ def _as_it_is(error: ControlError) -> Exception:
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """A request and how to read its response. `path` is appended to the server's URL. `read` converts the response's JSON to
-    the result, and `refused` converts a ControlError to the error to raise."""
+    """A request and the functions that read its response. `path` is appended to the server's URL. `read` converts the
+    response's JSON to the result, and `refused` converts a ControlError to the error to raise."""
 
     method: str
     path: str

@@ -107,7 +107,7 @@ def read() -> Call[Reading]:
 def put(
     *, mode: Optional[str] = None, now: Optional[Instant] = None, rate: Optional[float] = None
 ) -> Call[datetime.datetime]:
-    """Sets members of the clock. Those that are None stay unchanged."""
+    """Sets members of the clock. A member whose argument is None stays unchanged."""
     body: dict[str, Any] = {}
     if mode is not None:
         body["mode"] = mode

@@ -11,7 +11,7 @@ from ._call import Call, control, nothing
 @dataclass(frozen=True)
 class Fault:
     """A rule that makes operations fail: Fault("throttle", operation="PutItem", count=2). `operation` and `table` restrict
-    the rule to one operation or table; None matches every one."""
+    the rule to one operation or table; None matches all operations or all tables."""
 
     fault: FaultKind
     operation: Optional[str] = None  #: PutItem, …

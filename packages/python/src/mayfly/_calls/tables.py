@@ -20,7 +20,7 @@ class Index:
     """A secondary index of a table: Index("by_owner", key="owner", sort=("at", "N")).
 
     A global index needs `key`, its partition key. A local index (local=True) has the table's partition key and needs
-    `sort`. Raises ValueError if one of them is missing or `projection` is invalid."""
+    `sort`. Raises ValueError if the argument that the index needs is missing, or if `projection` is invalid."""
 
     name: str
     key: Optional[KeyAttribute] = None
@@ -98,10 +98,11 @@ class _AttributeTypes:
     """The types of a table's key attributes. An attribute has the same type in the table and in all indexes."""
 
     def __init__(self) -> None:
-        self._types: dict[str, tuple[str, str]] = {}  # the type, and the table or index that first had it
+        self._types: dict[str, tuple[str, str]] = {}  # attribute -> (type, the table or index that used it first)
 
     def add(self, attribute: KeyAttribute, where: str) -> str:
-        """Adds an attribute and returns its name. Raises TypeError or ValueError if it is invalid or has another type."""
+        """Adds an attribute and returns its name. Raises TypeError or ValueError if the attribute is invalid
+        or already has another type."""
         if not isinstance(attribute, str) and not (isinstance(attribute, (tuple, list)) and len(attribute) == 2):
             raise TypeError(
                 f'A key attribute of {where} must be a name, or a name and a type such as ("year", "N"), got {attribute!r}.'

@@ -48,7 +48,7 @@ class Upcoming:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an item still exists, or why it does not. `message` explains it in a sentence."""
+    """Why an item still exists, or why it does not. `message` gives the reason in a sentence."""
 
     reason: ExplainReason
     message: str

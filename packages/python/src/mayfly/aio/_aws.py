@@ -17,7 +17,7 @@ __tracebackhide__ = hides_frames
 
 
 class AsyncAwsClients:
-    """The part of AsyncWorld that is not generated for mayfly.World: the clients."""
+    """The part of AsyncWorld for which mayfly has separate synchronous code: the clients."""
 
     _instance: Instance
 

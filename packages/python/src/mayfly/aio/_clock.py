@@ -120,8 +120,8 @@ class AsyncClock:
         self._following.end()
 
     async def moved(self) -> None:
-        """Sets the program's clock to this clock's time, if the program's clock follows. Call it after moving the world's
-        clock by other means, such as `AsyncWorld.control`."""
+        """Sets the program's clock to this clock's time, if the program's clock follows this clock. Call this method after
+        moving the world's clock by other means, such as `AsyncWorld.control`."""
         if self._following:
             reading = await self.read()
             self._following.move(reading.now, reading.mode)

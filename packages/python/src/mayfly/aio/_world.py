@@ -40,7 +40,7 @@ class AsyncWorld(AsyncAwsClients):
     """A separate account: tables, streams and a clock that no other world sees. A new world is empty, and its clock shows the
     host's time.
 
-    account: opens an existing account, such as a world of another process. None: a new, unused account.
+    account: opens an existing account, such as the account of a world in another process. None: a new, unused account.
 
     Keys are plain values, {"id": "1"}, or DynamoDB JSON, {"id": {"S": "1"}}. A call that the server refuses raises a
     ControlError. After the server has died, every call raises an EndedError.
@@ -231,7 +231,7 @@ class AsyncWorld(AsyncAwsClients):
     async def function(
         self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None, may_fail: bool = False
     ) -> None:
-        """Registers the function that event source mappings and Lambda's Invoke call by this name. It is a handler in this
+        """Registers the function that event source mappings and Lambda's Invoke call by this name: a handler in this
         process, (event, context) or (event), or the http:// URL of a function that runs elsewhere.
 
         Each invocation of a handler runs in a separate thread. The handler is served on the loopback interface until the
@@ -341,7 +341,7 @@ class AsyncSnapshot:
         self._world, self.id = world, id
 
     async def restore(self) -> None:
-        """Restores this state of the world. Can be called any number of times."""
+        """Restores this state of the world. It can be restored any number of times."""
         await self._world.restore(self)
 
     async def delete(self) -> None:
