@@ -122,7 +122,7 @@ def crowded(root, layer):
             yield f"{folder} has {count} source files; the limit is {FILES_MAX}"
 
 
-# At the beginning of a line in an anonymous namespace: a type, an alias, a constant or a function.
+# Matches a type, an alias, a constant or a function that begins at the start of a line.
 PRIVATE = re.compile(
     r"^(?:(?:struct|class|enum class) (\w+)\b(?!.*;\s*$)"
     r"|using (\w+) = (.*);"
@@ -133,15 +133,16 @@ PRIVATE = re.compile(
 
 
 def private_names(text):
-    """The names in a file's anonymous namespaces. An alias is named with its meaning: several files may have the same
-    alias."""
+    """The names in a file's anonymous namespaces. Yields (name, ""), and (alias, the type that it means) for an alias,
+    because several files may define the same alias."""
     for body in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.DOTALL | re.MULTILINE):
         for kind, alias, meaning, constant, function in PRIVATE.findall(body):
             yield kind or constant or function or alias, meaning
 
 
 def clashes(root, layer):
-    """Names that two files of a room use for different things. Operations and schema readers are compiled alone."""
+    """Names that two files of a room use for different things. Skips operations and schema readers, which are compiled alone.
+    """
     rooms = collections.defaultdict(lambda: collections.defaultdict(set))
     for path in sources(root, layer):
         room = path.rsplit("/", 1)[0]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists the names that headers declare and neither the product nor a test uses.
+"""Lists the names that headers declare but that neither the product nor a test uses.
 
 A name is used if it occurs outside its declarations and definitions. Comments and strings do not count. Names that
 libraries call (Beast's on_..._impl, is_transparent, value_type) and names for users (include/) are not checked.

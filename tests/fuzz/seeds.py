@@ -91,7 +91,7 @@ def add_messages(seeds, requests):
 def add_request(seeds, operation, body):
     seeds.add("json", body)
     service = "DynamoDBStreams_20120810" if operation in STREAMS else "DynamoDB_20120810"
-    # The first two bytes seed the splitting into pieces.
+    # The first two bytes seed the random splitting of the request into pieces.
     seeds.add("http_pieces", "\0\1POST / HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nContent-Type: application/x-amz-json-1.0\r\n"
               f"X-Amz-Target: {service}.{operation}\r\nX-Amz-Date: 20240101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 "
               "Credential=000000000042/20240101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, "

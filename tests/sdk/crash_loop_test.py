@@ -2,7 +2,8 @@
 
 Each writer owns its items and knows each item's last acknowledged state. While a response is missing, one further state is
 possible. After each kill the test reads everything back: each item, the table by Scan, its index by Query, and the stream
-from its beginning. The stream must have every change once and in order, including expiries from while the server was down.
+from its beginning. The stream must have every change once and in order, including the expiries during the time
+when the server was down.
 
 MAYFLY_KILLS sets the number of kills; script/nightly uses a thousand.
 """
@@ -219,7 +220,8 @@ class CrashLoop(unittest.TestCase):
         connection.close()
 
     def records(self, connection, after):
-        """Returns each shard's records in order, starting after the last call. Stores each shard's position in `after`."""
+        """Returns each shard's records in order, starting after the records of the last call. Stores each shard's position
+        in `after`."""
         _, table = connection.ask("DescribeTable", {"TableName": "items"})
         arn = table["Table"]["LatestStreamArn"]
         _, described = connection.ask("DescribeStream", {"StreamArn": arn})

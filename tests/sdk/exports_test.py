@@ -150,7 +150,7 @@ class Model:
         return "ttl" in item and int(item["ttl"]["N"]) * 1000 + 1 <= ms
 
     def between(self, first, end):
-        """Returns the changes from `first` until just before `end`: id -> (ms of the last write, item then, item before).
+        """Returns the changes from `first` until just before `end`: id -> (ms of the last write, new item, old item).
         """
         old, new = self.at(first - 1), self.at(end - 1)
         changed = {}

@@ -79,8 +79,8 @@ class Races(unittest.TestCase):
             thread.join()
 
     def write_export(self, directory):
-        """Writes an export whose manifest has the private file's checksum, so that an import would accept the file if it followed
-        a link to it."""
+        """Writes an export whose manifest has the private file's checksum, so that an import that followed a link to
+        the file would accept the file."""
         name = "carts/data/0000.json.gz"
         (directory / name).parent.mkdir(parents=True)
         (directory / name).write_bytes(gzip.compress(LINE))

@@ -130,7 +130,7 @@ class Buckets(Servers):
         self.check_end(server)
         return shown
 
-    def test_no_response_from_a_bucket_takes_much_memory_or_time(self):
+    def test_every_hostile_response_from_a_bucket_takes_little_memory_and_time(self):
         for name, answer in HOSTILE.items():
             with self.subTest(name):
                 self.fails(answer)
@@ -225,7 +225,7 @@ class Functions(Servers):
         dynamodb.put_item(TableName="carts", Item={"id": {"S": "1"}})
         return server
 
-    def test_no_response_from_a_function_takes_much_memory_or_time(self):
+    def test_every_hostile_response_from_a_function_takes_little_memory_and_time(self):
         for name, answer in {**HOSTILE, **ANSWERS}.items():
             with self.subTest(name):
                 endpoint = Endpoint(self, answer)
@@ -251,7 +251,7 @@ class Functions(Servers):
 
 
 class Kinesis(Servers):
-    def test_no_response_from_kinesis_takes_much_memory_or_delays_the_exit(self):
+    def test_every_hostile_response_from_kinesis_takes_little_memory_and_does_not_delay_the_exit(self):
         records = {"Records": [{"ErrorCode": "\x1b[31m", "ErrorMessage": "x" * 1000}] * 100_000}
         more = {"a million records": lambda _: [whole(b'{"Records":[' + b"{}," * 1_500_000 + b"{}]}")], "errors": lambda _: [whole(records)]}
         for name, answer in {**HOSTILE, **ANSWERS, **more}.items():

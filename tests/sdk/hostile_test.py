@@ -191,7 +191,7 @@ class Directories(unittest.TestCase):
         os.mkfifo(self.export / "manifest.json")
         self.refused("regular file")
 
-    def test_a_manifest_is_limited_in_tables_and_values(self):
+    def test_a_manifest_with_too_many_tables_or_values_is_rejected(self):
         memory_max = None if is_instrumented() else 1_000_000_000
         tables = ",".join(f'{{"name":"table-{number}"}}' for number in range(200_000))
         self.write("manifest.json", f'{{"mayfly_export":1,"tables":[{tables}]}}')
@@ -199,7 +199,7 @@ class Directories(unittest.TestCase):
         self.write("manifest.json", '{"mayfly_export":1,"tables":[' + "[]," * 10_000_000 + "[]]}")
         self.refused("JSON values", memory_max=memory_max)
 
-    def test_table_descriptions_have_a_shared_limit(self):
+    def test_table_descriptions_that_are_too_large_in_total_are_rejected(self):
         names = [f"table-{number}" for number in range(100)]
         self.write("manifest.json", {"mayfly_export": 1, "tables": [{"name": name} for name in names]})
         padding = "x" * 1_000_000

@@ -139,7 +139,7 @@ class StandardInput(unittest.TestCase):
         self.assertEqual(sorted(answers), [2, 3])
         self.assertLess(len(json.dumps(answers[2])), 1024 * 1024)
 
-    def test_waiting_messages_are_limited_and_end_with_the_input(self):
+    def test_calls_that_wait_are_limited_in_number_and_end_when_the_input_ends(self):
         # Each message is handled for at most a quarter of a second before the next one can start.
         waiting = [self.await_(number) for number in range(10, 75)]
         answers, every, done = converse([call(1, "create_table", **CARTS), *waiting], "--in-memory")

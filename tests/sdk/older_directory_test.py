@@ -178,7 +178,7 @@ class OlderDirectory(unittest.TestCase):
 def write_archive(path):
     with tempfile.TemporaryDirectory(prefix="mayfly-older-") as parent:
         directory = pathlib.Path(parent) / "data"
-        # A restart moves the log's contents into a table file, so that the directory has both.
+        # A restart moves the log's contents into a table file, so that the directory has a table file and a log.
         for write in (write_orders, write_notes):
             server = MayflyServer("--data", str(directory), "--clock", "frozen", "--now", "2030-01-01T00:00:00Z")
             write(server)

@@ -1,7 +1,8 @@
 """Runs the documentation's examples page by page against one server, as a reader would paste them.
 
-One server runs with all options that the pages start it with. Each page has its own shell for its `sh` blocks and its own
-Python session for its `python` blocks, run in the page's order, so that each page can also be read alone. No block may fail.
+One server runs with all the options that the pages pass to `mayfly serve`. Each page has its own shell for its `sh` blocks and
+its own Python session for its `python` blocks, run in the page's order, so that each page can also be read alone. No block may
+fail.
 Each page of docs/how-to has a fresh server instead, which starts at the page's server block, or before its first block.
 
 A comment before a block describes it:

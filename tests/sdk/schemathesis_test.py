@@ -1,7 +1,7 @@
 """Validates the OpenAPI document, and lets Schemathesis call the control API as the document describes it.
 
-Every response must have a described status, content type and members, and none may be a 5xx. Schemathesis also sends requests that
-the document forbids, which must be rejected.
+Every response must have a described status, content type and members, and no status may be 5xx. Schemathesis also sends requests
+that the document forbids, which must be rejected.
 """
 
 import json

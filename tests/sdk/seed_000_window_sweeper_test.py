@@ -119,7 +119,7 @@ class WindowSweeperTest(unittest.TestCase):
             self.put(table, f"{second:02}", self.end - WINDOW_SECONDS + second, half_open_window_of)
         self.put(table, "later", self.end + 5, half_open_window_of)
         corrected_sweep(table, self.end, self.end - WINDOW_SECONDS)
-        # An item with ttl == now has not expired: "less than the current time".
+        # An item with ttl == now has not expired: its ttl must be "less than the current time".
         self.assertEqual(item_ids(table), ["60", "later"])
         corrected_sweep(table, self.end + WINDOW_SECONDS, self.end)
         self.assertEqual(item_ids(table), [])

@@ -228,7 +228,7 @@ class SignatureTest(unittest.TestCase):
         status, answer = send(link.prepare())
         self.assertEqual((status, answer["__type"]), (400, "com.amazon.coral.service#SerializationException"))
 
-    def test_a_compressed_request_is_signed_as_sent(self):
+    def test_the_signature_of_a_compressed_request_covers_the_compressed_body(self):
         request = signed(body=gzip.compress(b'{"Limit": 1}'), headers={"Content-Encoding": "gzip"})
         self.assertEqual(send(request), (200, {"TableNames": []}))
         self.assertIn(MISMATCH, send(request, body=gzip.compress(b'{"Limit": 2}'))[1]["message"])

@@ -1,5 +1,5 @@
-"""Runs `mayfly sweep` as its users do, against an endpoint with its own TTL disabled: kills and restarts it and observes it
-through a stream. Most tests control the clock; the ones about lateness use real time."""
+"""Runs `mayfly sweep` as its users do, against an endpoint with its own TTL disabled: kills and restarts the command and
+observes its deletions through a stream. Most tests control the clock; the ones about lateness use real time."""
 
 import json
 import os

@@ -455,7 +455,7 @@ class TransferTest(unittest.TestCase):
         self.assertEqual(all_items(self.there, "carts"), [])
         self.import_text(lines + '{"id":{"S":1}}', "carts", "--to", "out.json", code=FAILED)
         self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
-        # A pipe is written while it is read, so the items before the malformed one are kept.
+        # Items from a pipe are written while the pipe is read, so the items before the malformed one are kept.
         words = self.command(["import", "--account", self.target, "carts", "--from", "-"])
         text = (lines + '{"id":{"S":1}}').encode()
         ended = subprocess.run(words, input=text, capture_output=True, cwd=self.directory, env=self.environment(), timeout=60)

@@ -20,7 +20,7 @@ from mayfly_server import MayflyServer, binary, eventually, key_schema, stream
 
 NOBODY = 65534
 POOL_THREADS = 4  # compat/triggers/pool.h
-# The slow lane (http/base/slow_lane.h) starts another thread for sequential calls only if the last one is not idle yet.
+# The slow lane (http/base/slow_lane.h) starts another thread for sequential calls only if the last thread is not idle yet.
 LANE_THREADS_MAX = 4
 ROLLS = 300
 
@@ -289,13 +289,13 @@ class FileDestinations(unittest.TestCase):
         )
         return server
 
-    def test_a_failed_batch_is_written_to_a_file_below_the_directory(self):
+    def test_a_failed_batch_is_written_to_a_file_below_the_destination_directory(self):
         server = self.create_mapping("--destination-dir", str(self.file.parent))
         put(server, "a")
         eventually(lambda: self.file.exists() and self.file.read_text().count("\n") == 1)
         self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o600)
 
-    def test_a_file_destination_is_rejected_without_a_directory(self):
+    def test_a_file_destination_is_rejected_without_a_destination_directory(self):
         with self.assertRaises(ClientError) as raised:
             self.create_mapping()
         error = raised.exception.response["Error"]

@@ -23,7 +23,7 @@ const { create_table, create_trigger, get, put, put_many, send } = own;
 
 for (const width of [1280, 400]) {
   for (const theme of ["light", "dark"]) {
-    test(`at ${width} pixels in the ${theme} theme, each pane fits and axe finds nothing serious`, async () => {
+    test(`at ${width} pixels in the ${theme} theme, each pane fits and axe finds no serious problem`, async () => {
       await create_table("carts", { sort: "at" });
       await put_many("carts", 30, (at) => ({
         id: S("cart-" + at),

@@ -435,7 +435,7 @@ test("a table can be exported and imported, and jobs show their outcome", async 
 // --- empty states
 
 for (const theme of ["light", "dark"]) {
-  test(`an empty account's panes say how to start and axe finds nothing serious (${theme})`, async () => {
+  test(`an empty account's panes say how to start and axe finds no serious problem (${theme})`, async () => {
     const page = await browser.open(server, "tables", { theme });
     for (const [path, words] of [
       ["tables", "No tables yet"],
