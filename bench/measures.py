@@ -20,7 +20,7 @@ from bench_requests import PATHS, TABLES
 from processes import NotStarted, Process, Refused, free_port
 
 SERVER_CPU, OWN_CPU = 0, 1
-WRONG_SHARE_MAX = 0.001  # of a turn's responses; with more, the figure is invalid
+WRONG_SHARE_MAX = 0.001  # of a turn's responses; a larger share makes the figure invalid
 BATCH = 25
 SUITE_TESTS = 50
 SUITE_ITEMS = 20
@@ -138,8 +138,8 @@ def summary(turns):
 def start_all(bench, stack, on_disk):
     """Starts all servers and loads the tables.
 
-    Returns the started servers, the reason why each other server failed, and for each table the reason why each server
-    without it lacks it.
+    Returns the started servers, the reason why each other server failed, and, for each table, the reason why a server could
+    not load the table.
     """
     processes, refused, lacking = {}, {}, {name: {} for name in TABLES}
     for server in bench.of_tables():

@@ -1,4 +1,4 @@
-"""The peers: other servers with DynamoDB's API to compare with. Installs and starts them.
+"""Installs and starts the peers: other servers with DynamoDB's API, with which Mayfly is compared.
 
     peers, skipped = fetch(("dynoxide", "moto"), progress)
     peers["moto"].command(port, directory=None)     # the command, or None if the peer cannot store tables in a directory

@@ -1,4 +1,4 @@
-// The result of an advance in sentences: expired items, items that never expire, and functions that failed.
+// Shows the result of an advance as sentences: expired items, items that never expire, and functions that failed.
 import { counted, element, moment } from "./elements.js";
 import { failure_text } from "./functions.js";
 import { key_text } from "./values.js";

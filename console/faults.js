@@ -164,7 +164,7 @@ export async function draw_failpoints(place, signal) {
     element(
       "p",
       { class: "dim" },
-      "A failpoint holds an expired item just before its deletion, so that a test can renew it in that moment.",
+      "A failpoint holds an expired item just before its deletion, so that a test can renew it at that moment.",
     ),
     list,
     element(

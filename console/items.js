@@ -65,7 +65,7 @@ export function items_grid(items, keys, open, ttl) {
   return grid("Items", left_out > 0 ? [...names, `${left_out} more attributes`] : names, rows);
 }
 
-/** A TTL attribute as a cell: its value, and when the item expires or that it never does. @param {import("./values.js").Value} value */
+/** A TTL attribute as a cell: its value, and whether and when the item expires. @param {import("./values.js").Value} value */
 function ttl_cell(value) {
   const of = verdict(value);
   return element(

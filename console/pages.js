@@ -6,7 +6,7 @@ import { button, counted, element, empty, failure, fill } from "./elements.js";
 /**
  * @typedef {object} Source
  * @property {() => number} size items on a page
- * @property {() => boolean} filtered whether one request may find fewer than it scans
+ * @property {() => boolean} filtered whether one request may find fewer items than it scans
  * @property {(from: any, limit: number) => Promise<{ items: Item[], scanned: number, next: any }>} ask
  * @property {((item: Item) => any) | null} after the start key of a page that begins after this item; null: pages can begin only where a request ended
  * @property {number} total the approximate number of items

@@ -200,7 +200,7 @@ function controls(advance, again, settle, ages, signal) {
   );
 }
 
-// --- what is due
+// --- upcoming expiries
 
 /** @param {HTMLElement} place @param {Record<string, any>} ttl @param {AbortSignal} signal */
 async function draw_due(place, ttl, signal) {

@@ -211,7 +211,7 @@ async function create_trigger(done) {
         ? { OnFailure: { Destination: destination.value.trim() } }
         : undefined,
     });
-    tell(`Changes of ${table.value} trigger ${name.value.trim()}.`);
+    tell(`Changes to ${table.value} trigger ${name.value.trim()}.`);
   };
   form_dialog(
     "New trigger",
