@@ -63,7 +63,7 @@ class ServerLog:
             return "\n".join(list(self._lines)[-LAST_LINES:])
 
     def _look(self) -> bool:
-        """Reads the pipe's contents without blocking. False if there is no pipe, or it has ended."""
+        """Reads the pipe's contents without blocking. False if there is no pipe, or if the pipe has ended."""
         if os.getpid() != self._owner:
             return False
         with self._lock:

@@ -72,8 +72,8 @@ class LibraryError(MayflyError):
 
 
 class StartError(MayflyError):
-    """The server started but never answered. `log` has the last lines of the server's log. `exit_status` is None if the
-    server was killed after the time-out or runs in this process."""
+    """The server could not start, or did not answer in time. `log` has the last lines of the server's log. `exit_status` is
+    None unless a server process exited before it answered."""
 
     def __init__(self, sentence: str, log: Optional[str], exit_status: Optional[int] = None) -> None:
         self.log, self.exit_status = log or "", exit_status
