@@ -177,8 +177,8 @@ while IFS= read -r line; do
   esac
 done <docs/style.md
 
-# docs/operations.md lists every supported operation, except operations on features that Mayfly lacks; differences.md
-# lists those.
+# docs/operations.md lists every operation in compat/operations, except those that belong to a feature that Mayfly lacks.
+# docs/differences.md lists the exceptions.
 for operation in $(grep -rhozP 'constinit const Operation [^;]*?"\K\w+' compat/operations | tr '\0' ' '); do
   grep -qw "$operation" docs/operations.md docs/differences.md ||
     complain docs/operations.md "operation $operation is supported but not listed"

@@ -37,7 +37,7 @@ def turn(rate):
 class Report(unittest.TestCase):
     maxDiff = None
 
-    def test_a_table_shows_the_median_and_the_range_of_the_turns(self):
+    def test_a_table_shows_the_median_and_the_range_of_the_figures_of_all_turns(self):
         row = {"path": "GetItem", "item": "1 KB", "connections": 16, "server": "Mayfly"}
         row |= measures.summary([turn(90_000), turn(110_000), turn(100_000)])
         text = results.requests_tables({**ABOUT, "rows": [row]})

@@ -60,7 +60,7 @@ class OutOfDescriptors(Short):
 
 
 class OutOfThreads(unittest.TestCase):
-    def test_when_no_thread_can_start_only_waiting_requests_are_rejected(self):
+    def test_when_no_thread_can_be_started_only_requests_that_wait_are_rejected(self):
         log = tempfile.TemporaryFile()
         self.addCleanup(log.close)
         server = MayflyServer(preexec=become_nobody, log=log)

@@ -260,7 +260,7 @@ class Endpoint:
                 for piece in self.answer(self.requests):
                     connection.sendall(piece)
                     if piece == b"":
-                        connection.recv(1)  # until the peer closes
+                        connection.recv(1)  # until the peer closes the connection
                         return
 
     @staticmethod

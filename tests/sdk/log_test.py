@@ -45,7 +45,7 @@ class Log(unittest.TestCase):
         self.server.control("PUT", "clock", {"mode": "rate", "rate": 1_000_000})
         self.assertEqual(self.line(" expired "), "info expired 3 items of account 000000000000: carts 3")
 
-    def test_faults_that_strike_are_logged_up_to_a_limit_per_second(self):
+    def test_injected_faults_are_logged_up_to_a_limit_per_second(self):
         self.start("info")
         carts = self.server.create_table("carts", {"id": "S"}, KEYS)
         self.server.control("PUT", "faults", {"rules": [{"operation": "PutItem", "fault": "throttle", "count": 40}]})

@@ -192,7 +192,7 @@ class SignatureTest(unittest.TestCase):
         added = {"X-Amz-Content-Sha256": "UNSIGNED-PAYLOAD"}
         self.assertIn("must be a 'SignedHeader'", send(request, headers=added)[1]["message"])
 
-    def test_a_date_is_compared_with_the_hosts_clock(self):
+    def test_the_date_of_a_signed_request_is_compared_with_the_hosts_clock(self):
         now = datetime.datetime.utcnow()
         for minutes, message in (
             (-14, None),
