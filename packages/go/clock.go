@@ -35,7 +35,8 @@ func (clock *Clock) Set(ctx context.Context, to time.Time) error {
 	return err
 }
 
-// Real returns the clock to the host's time. It returns a Conflict error if the clock is ahead and the world has tables.
+// Real returns the clock to the host's time. It returns a Conflict error if the clock is ahead of the host's time and the
+// world has tables.
 func (clock *Clock) Real(ctx context.Context) error {
 	_, err := clock.set(ctx, map[string]any{"mode": "real"})
 	return err
@@ -57,17 +58,17 @@ func (clock *Clock) set(ctx context.Context, body map[string]any) (time.Time, er
 type Advanced struct {
 	Now        time.Time
 	Expired    int            // items that expired
-	Tables     map[string]int // expired items by table; tables without any are omitted
+	Tables     map[string]int // expired items by table; tables without expired items are omitted
 	NextExpiry *time.Time     `json:"next_expiry"` // nil: no item will expire
 	Message    string         // why the clock did not move; empty if it moved
 
 	Never       map[string]map[TTLReason]int // items whose TTL can never fire, by table and reason
-	BornExpired map[string]int               `json:"born_expired"` // items written with a TTL that had passed, by table
+	BornExpired map[string]int               `json:"born_expired"` // items written with a TTL that had already passed, by table
 
 	// Only for a settled advance:
 	Settled    bool         // whether every stream record has reached its functions
 	Unfinished []Unfinished // mappings that still have records to deliver
-	GivenUp    []GivenUp    `json:"given_up"` // batches given up since the last settle
+	GivenUp    []GivenUp    `json:"given_up"` // batches that the server gave up on since the last settle
 }
 
 // Unfinished is an event source mapping that still has records to deliver.
@@ -100,7 +101,7 @@ type GivenUp struct {
 	Destination string // where Lambda would send the failed batch; empty: the mapping has no destination
 }
 
-// GivenUpRecord is a stream record in a batch that was given up.
+// GivenUpRecord is a stream record in a batch that the server gave up on.
 type GivenUpRecord struct {
 	SequenceNumber string `json:"sequence_number"`
 	Event          Event
@@ -130,7 +131,7 @@ func (e InvocationError) String() string {
 	}
 }
 
-// AdvanceOption is Settle, SettleWithin or AgeStreams.
+// AdvanceOption is an option of an advance: Settle, SettleWithin or AgeStreams.
 type AdvanceOption func(body map[string]any)
 
 // Settle makes an advance wait until every record in the world's streams has reached its functions, for at most 30 seconds
@@ -138,7 +139,7 @@ type AdvanceOption func(body map[string]any)
 // does not wait for a function that keeps failing.
 func Settle() AdvanceOption { return func(body map[string]any) { body["settle"] = "triggers" } }
 
-// SettleWithin is like Settle, but with another time limit of at most ten minutes.
+// SettleWithin is like Settle, but with a different time limit: at most ten minutes.
 func SettleWithin(longest time.Duration) AdvanceOption {
 	return func(body map[string]any) { body["settle"], body["settle_seconds"] = "triggers", longest.Seconds() }
 }
@@ -178,7 +179,8 @@ func (clock *Clock) advance(ctx context.Context, body map[string]any, options []
 }
 
 // Settle waits until every record in the world's streams has reached its functions, without moving the clock. It is
-// equivalent to Clock.Advance(ctx, 0, Settle()). The default time limit is 30 seconds; SettleWithin sets another one.
+// equivalent to Clock.Advance(ctx, 0, Settle()). The default time limit is 30 seconds; SettleWithin sets a different
+// limit.
 func (world *World) Settle(ctx context.Context, options ...AdvanceOption) (Advanced, error) {
 	return world.Clock.Advance(ctx, 0, append([]AdvanceOption{Settle()}, options...)...)
 }

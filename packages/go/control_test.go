@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-func TestControlCanMakeAnyCallOfTheControlAPIForItsWorld(t *testing.T) {
+func TestControlCanMakeAnyCallToTheControlAPIForItsWorld(t *testing.T) {
 	world := cartsWorld(t)
 	var index struct{ Account, Region string }
 	noError(t, world.World.Control(ctx, "GET", "/", nil, &index))
@@ -18,7 +18,7 @@ func TestControlCanMakeAnyCallOfTheControlAPIForItsWorld(t *testing.T) {
 	equal(t, strings.Count(string(shards), `"open":true`), 2)
 }
 
-func TestAControlErrorHasTypeMessageAndStatus(t *testing.T) {
+func TestAControlErrorHasATypeAMessageAndAStatus(t *testing.T) {
 	world := cartsWorld(t)
 	err := world.World.Control(ctx, "PUT", "/ttl/cards", map[string]any{"mode": "exact"}, nil)
 	var refused *mayfly.Error

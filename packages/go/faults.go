@@ -10,8 +10,8 @@ type Fault struct {
 	// For Throttle: ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded. Empty: the exception
 	// that AWS would return.
 	Exception string `json:"exception,omitempty"`
-	// For InternalServerError, ConnectionClosed and Latency: whether the operation takes effect although the client sees no
-	// success. nil: it takes effect only with Latency, before the delay.
+	// For InternalServerError and ConnectionClosed: whether the operation takes effect although the client gets an error;
+	// nil: false. For Latency: whether a write takes effect before the delay and not after it; nil: true.
 	Applied      *bool   `json:"applied,omitempty"`
 	Milliseconds int     `json:"milliseconds,omitempty"` // delay of Latency (real time) or lag of StaleReads (world's clock)
 	Writes       int     `json:"writes,omitempty"`       // for StaleReads: how many commits a read can lag behind
@@ -42,7 +42,8 @@ type FaultCount struct {
 	Struck int // operations that the rule made fail
 }
 
-// Faults replaces all fault rules of the world. The first rule that matches an operation applies; latencies add up.
+// Faults replaces all fault rules of the world. If several rules match an operation, only the first one applies, except
+// that the delays of all matching Latency rules add up.
 func (world *World) Faults(ctx context.Context, rules ...Fault) error {
 	if rules == nil {
 		rules = []Fault{}

@@ -37,7 +37,7 @@ func Handler[E, R any](handle func(context.Context, E) (R, error)) Function {
 // StreamEvent is the event that a table's stream sends to a function.
 type StreamEvent struct{ Records []Record }
 
-// FunctionOption is MayFail or Timeout.
+// FunctionOption is an option of a function: MayFail or Timeout.
 type FunctionOption func(*functionSettings)
 
 type functionSettings struct {
@@ -45,8 +45,8 @@ type functionSettings struct {
 	timeout time.Duration // 0: the server's default
 }
 
-// MayFail declares that the test expects the function to fail. Its failures are neither printed nor returned as errors, but
-// HandlerFailures includes them.
+// MayFail declares that the test expects the function to fail. The function's failures are neither printed nor returned
+// as errors, but HandlerFailures includes them.
 func MayFail() FunctionOption { return func(settings *functionSettings) { settings.mayFail = true } }
 
 // Timeout limits the duration of an invocation. The default is one minute.
@@ -54,8 +54,8 @@ func Timeout(longest time.Duration) FunctionOption {
 	return func(settings *functionSettings) { settings.timeout = longest }
 }
 
-// Function registers a function of this process under a name. It is served on a free port of the loopback interface
-// until the world is closed. A server on another machine or in a container cannot reach it: use FunctionAt.
+// Function registers a function of this process under a name. The function is served on a free port of the loopback
+// interface until the world is closed. A server on another machine or in a container cannot reach it: use FunctionAt.
 func (world *World) Function(ctx context.Context, name string, function Function, options ...FunctionOption) error {
 	settings := functionSettings{}
 	for _, option := range options {

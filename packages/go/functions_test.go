@@ -48,7 +48,7 @@ var errNoStamps = errors.New("no stamps")
 
 func fails(context.Context, json.RawMessage) (any, error) { return nil, errNoStamps }
 
-func TestABatchOfAFunctionThatMayFailIsRetriedAndGivenUp(t *testing.T) {
+func TestTheServerRetriesAndThenGivesUpOnABatchOfAFunctionThatMayFail(t *testing.T) {
 	world := cartsWorld(t)
 	world.Function("reminder", fails, mayfly.MayFail())
 	world.Trigger("carts", "reminder", map[string]any{"MaximumRetryAttempts": 2})
@@ -172,7 +172,7 @@ func TestCloseReturnsFailuresThatNoSettleReturned(t *testing.T) {
 	trigger(t, world, "reminder", map[string]any{"MaximumRetryAttempts": 1})
 	putCart(t, world.DynamoDB, "1", new2031)
 	<-called
-	<-called // at the second call, the first call's failure has been recorded
+	<-called // by the second call, the first call's failure has been recorded
 	_, err := world.Clock.Advance(ctx, time.Second)
 	noError(t, err)
 	err = world.Close()
@@ -182,7 +182,7 @@ func TestCloseReturnsFailuresThatNoSettleReturned(t *testing.T) {
 	}
 }
 
-func TestSettleReturnsFailuresOfAFunctionAtAURLUnlessItMayFail(t *testing.T) {
+func TestSettleReturnsFailuresOfAFunctionAtAURLUnlessTheFunctionMayFail(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
 		out.Header().Set("X-Amz-Function-Error", "Unhandled")

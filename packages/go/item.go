@@ -8,7 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Item is an item or a key, as attributevalue.UnmarshalMap accepts it. Its JSON is DynamoDB JSON: {"id":{"S":"1"}}.
+// Item is an item or a key, in the form that attributevalue.UnmarshalMap accepts. Its JSON is DynamoDB JSON:
+// {"id":{"S":"1"}}.
 type Item map[string]types.AttributeValue
 
 // UnmarshalJSON reads DynamoDB JSON.

@@ -56,7 +56,7 @@ func (log *serverLog) close() {
 	}
 }
 
-// catchUp waits until all lines that the server has written so far are read, for at most catchUpMax.
+// catchUp waits until all lines that the server has written so far have been read, for at most catchUpMax.
 func (log *serverLog) catchUp() {
 	read := make(chan struct{})
 	if !log.writeMark(read) {
@@ -114,7 +114,7 @@ func (log *serverLog) position() int {
 	return log.begun
 }
 
-// since returns those lines from `position` on that are still kept.
+// since returns the lines from `position` on, except lines that are no longer kept.
 func (log *serverLog) since(position int) string {
 	log.catchUp()
 	log.mutex.Lock()

@@ -53,7 +53,7 @@ func TestALogContainsEveryLineThatWasWrittenBeforeTheRead(t *testing.T) {
 	}
 }
 
-func TestAMarkIsNotPartOfTheLog(t *testing.T) {
+func TestAMarkWrittenToThePipeIsNotPartOfTheLog(t *testing.T) {
 	t.Parallel()
 	var log serverLog
 	stderr, err := log.open()

@@ -14,8 +14,8 @@ func TestEveryExampleInTheREADMEIsRunAsATest(t *testing.T) {
 	checkExamples(t, "README.md", "examples/*.go", 5)
 }
 
-// The code blocks of docs/tutorial/go.md are parts of the files in examples/sessions/, whose tests run. `package test` names the
-// page, which is not part of the module.
+// The code blocks of docs/tutorial/go.md are parts of the files in examples/sessions/, whose tests run. The page is not
+// part of the module, so `./package test` sets MAYFLY_TUTORIAL to the page's path.
 func TestEveryExampleInTheTutorialIsRunAsATest(t *testing.T) {
 	t.Parallel()
 	page, named := os.LookupEnv("MAYFLY_TUTORIAL")

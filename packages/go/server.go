@@ -163,7 +163,7 @@ func (server *Server) awaitFirstLine(ctx context.Context, announced <-chan strin
 	case line = <-announced:
 		written = true
 	case <-server.ended:
-		select { // a line that the process wrote has arrived, because Wait copies all output first
+		select { // any line that the process wrote has arrived, because Wait copies all output first
 		case line = <-announced:
 			written = true
 		default:

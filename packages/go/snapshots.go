@@ -15,7 +15,7 @@ func (world *World) Snapshot(ctx context.Context) (SnapshotID, error) {
 	return taken.ID, err
 }
 
-// Restore restores the state that a snapshot saved, including the clock. It can be called any number of times.
+// Restore restores the state that a snapshot saved, including the clock. A snapshot can be restored any number of times.
 func (world *World) Restore(ctx context.Context, snapshot SnapshotID) error {
 	return world.Control(ctx, "POST", snapshot.path()+"/restore", nil, nil)
 }

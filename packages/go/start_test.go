@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// program returns the path of a program in testdata. A program that the test wrote could be busy, because a process that
-// another test starts has the file open for a moment.
+// program returns the path of a program in testdata. A program that the test wrote could fail to start with ETXTBSY,
+// because a process that another test starts can have the file open for a moment.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", name))
@@ -27,7 +27,7 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// started starts a server. It is closed when the test ends, if it is still running.
+// started starts a server. If the server is still running when the test ends, it is closed then.
 func started(t *testing.T, options Options) *Server {
 	t.Helper()
 	server, err := Start(context.Background(), options)
@@ -170,7 +170,7 @@ func TestABinaryForAnotherPlatformIsRejected(t *testing.T) {
 	says(t, err, namedBinaryError(notes, "not an executable file"))
 }
 
-func TestAServerThatDoesNotAnswerInTimeIsEndedAndReportedWithItsLog(t *testing.T) {
+func TestAServerThatDoesNotAnswerInTimeIsStoppedAndReportedWithItsLog(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	begun := time.Now()

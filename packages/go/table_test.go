@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go/mayflytest"
 )
 
-func TestATableHasTheKeyIDAndAStreamByDefault(t *testing.T) {
+func TestATableHasAStringKeyNamedIDAndAStreamByDefault(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Start(t)
 	table := world.CreateTable(mayfly.Table{Name: "carts"})

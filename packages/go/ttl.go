@@ -90,18 +90,18 @@ func (world *World) TTLSuspects(ctx context.Context) ([]TTLSuspect, error) {
 	return suspects, err
 }
 
-// Exact sets the mode exact, the default: items are deleted at the instant at which they expire.
+// Exact sets the mode to exact, the default: items are deleted at the instant at which they expire.
 func (ttl TTL) Exact(ctx context.Context) error {
 	return ttl.set(ctx, map[string]any{"mode": TTLExact})
 }
 
-// Manual sets the mode manual: expired items stay until Sweep deletes them.
+// Manual sets the mode to manual: expired items stay until Sweep deletes them.
 func (ttl TTL) Manual(ctx context.Context) error {
 	return ttl.set(ctx, map[string]any{"mode": TTLManual})
 }
 
-// AWS sets the mode aws: items are deleted late, as on AWS, each after a random delay between `least` and `most`, in whole
-// seconds. The same seed gives the same delays.
+// AWS sets the mode to aws: items are deleted late, as on AWS, each after a random delay between `least` and `most`, in
+// whole seconds. The same seed gives the same delays.
 func (ttl TTL) AWS(ctx context.Context, least, most time.Duration, seed int64) error {
 	delay := []int64{int64(least / time.Second), int64(most / time.Second)}
 	return ttl.set(ctx, map[string]any{"mode": TTLAWS, "delay_seconds": delay, "seed": seed})

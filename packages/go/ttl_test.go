@@ -48,7 +48,7 @@ func TestInAWSModeItemsAreDeletedLate(t *testing.T) {
 	equal(t, world.TTL("carts").Status().Mode, mayfly.TTLExact)
 }
 
-func TestExplainSaysWhyAnItemStillExistsOrDoesNot(t *testing.T) {
+func TestExplainSaysWhyAnItemStillExistsOrWhyItDoesNot(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(time.Hour))

@@ -31,7 +31,7 @@ type World struct {
 
 const secret = "any"
 
-// World creates a world. It sends no request, so it cannot fail.
+// World creates a world. The call sends no request, so it cannot fail.
 func (server *Server) World() *World {
 	world := &World{server: server, account: newAccount(), bornAt: server.log.position()}
 	world.Clock = &Clock{world}

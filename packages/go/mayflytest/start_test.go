@@ -128,7 +128,7 @@ func TestAFailedTestShowsTheServersLogAboutTheTestsWorld(t *testing.T) {
 
 var errNoStamps = errors.New("no stamps")
 
-// failing returns a world with the table carts, one item, and a function reminder that fails.
+// failing returns a world with the table carts, one item, and a function named reminder that fails.
 func failing(t testing.TB, settings map[string]any, options ...mayfly.FunctionOption) (world *World, called chan struct{}) {
 	world, called = Start(t), make(chan struct{}, 100)
 	world.CreateTable(mayfly.Table{Name: "carts", TTL: "ttl"})
@@ -172,7 +172,7 @@ func TestAFailingHandlerFailsItsTestAtTheEndOfTheTest(t *testing.T) {
 	sentence := r.run(func() {
 		_, called := failing(r, map[string]any{"MaximumRetryAttempts": 1})
 		<-called
-		<-called // at the second call, the first call's failure has been recorded
+		<-called // by the second call, the first call's failure has been recorded
 	})
 	if sentence != "" || len(r.errors) == 0 || !strings.HasPrefix(r.errors[0], "mayfly: The handler of function reminder failed") {
 		t.Errorf("the test fails with %q %q", sentence, r.errors)
@@ -288,7 +288,7 @@ func TestEachMethodOfAWorldFailsTheTestIfTheCallFails(t *testing.T) {
 	}
 }
 
-func TestClosingTheServersOfARunEndsThem(t *testing.T) {
+func TestTheServersOfATestRunEndWhenTheyAreClosed(t *testing.T) {
 	t.Parallel()
 	var own servers
 	server, err := own.server(Options{})

@@ -20,20 +20,20 @@ func (ttl TTL) Status() mayfly.TTLStatus {
 	return must(ttl.t, status, err)
 }
 
-// Exact sets the mode exact, the default: items are deleted at the instant at which they expire.
+// Exact sets the mode to exact, the default: items are deleted at the instant at which they expire.
 func (ttl TTL) Exact() {
 	ttl.t.Helper()
 	check(ttl.t, ttl.ttl.Exact(ctx))
 }
 
-// Manual sets the mode manual: expired items stay until Sweep deletes them.
+// Manual sets the mode to manual: expired items stay until Sweep deletes them.
 func (ttl TTL) Manual() {
 	ttl.t.Helper()
 	check(ttl.t, ttl.ttl.Manual(ctx))
 }
 
-// AWS sets the mode aws: items are deleted late, each after a random delay between `least` and `most`, in whole seconds.
-// The same seed gives the same delays.
+// AWS sets the mode to aws: items are deleted late, each after a random delay between `least` and `most`, in whole
+// seconds. The same seed gives the same delays.
 func (ttl TTL) AWS(least, most time.Duration, seed int64) {
 	ttl.t.Helper()
 	check(ttl.t, ttl.ttl.AWS(ctx, least, most, seed))

@@ -161,8 +161,9 @@ func (world *World) Failpoint(table string, key any) Failpoint {
 	return Failpoint{world.t, must(world.t, point, err)}
 }
 
-// Function registers a function of the test, which event source mappings and Lambda's Invoke call. Unless mayfly.MayFail is
-// given, an error or a panic in the function fails the test at Settle, at a settled Advance or at the test's end.
+// Function registers a function of the test, which event source mappings and Lambda's Invoke can call. Unless
+// mayfly.MayFail is given, an error or a panic in the function fails the test at Settle, at a settled Advance or at the
+// test's end.
 func (world *World) Function(name string, function mayfly.Function, options ...mayfly.FunctionOption) {
 	world.t.Helper()
 	check(world.t, world.World.Function(ctx, name, function, options...))
