@@ -44,13 +44,13 @@ impl Clock {
     }
 
     /// Moves the clock to a time, and deletes the items that expire by then. A frozen clock stays frozen; otherwise the
-    /// clock keeps running. Moving back is refused with `Conflict` while the world has tables.
+    /// clock keeps running. Moving the clock back is refused with `Conflict` while the world has tables.
     pub async fn set(&self, to: SystemTime) -> Result<(), Error> {
         self.put(json!({"now": instant::print(to)})).await.map(drop)
     }
 
-    /// Returns the clock to the host's time. The call is refused with `Conflict` if the clock is ahead and the world has
-    /// tables.
+    /// Returns the clock to the host's time. The call is refused with `Conflict` if the clock is ahead of the host's time
+    /// and the world has tables.
     pub async fn real(&self) -> Result<(), Error> {
         self.put(json!({"mode": "real"})).await.map(drop)
     }
@@ -117,7 +117,7 @@ impl Advance {
         self
     }
 
-    /// Like [`Advance::settle`], but with another time limit of at most ten minutes.
+    /// Like [`Advance::settle`], but with a different time limit: at most ten minutes.
     pub fn settle_within(self, longest: Duration) -> Self {
         let mut advance = self.settle();
         advance.body["settle_seconds"] = longest.as_secs_f64().into();
@@ -154,7 +154,7 @@ pub struct Advanced {
     pub now: SystemTime,
     /// The number of items that expired.
     pub expired: u64,
-    /// The number of expired items by table. Tables without any are omitted.
+    /// The number of expired items by table. Tables without expired items are omitted.
     pub tables: BTreeMap<String, u64>,
     /// When the next item expires. None: no item will expire.
     #[serde(default, deserialize_with = "instant::read_optional")]
@@ -164,7 +164,7 @@ pub struct Advanced {
     /// Items whose TTL can never fire, by table and reason.
     #[serde(default)]
     pub never: BTreeMap<String, BTreeMap<TtlReason, u64>>,
-    /// Items written with a TTL that had passed, by table.
+    /// Items written with a TTL that had already passed, by table.
     #[serde(default)]
     pub born_expired: BTreeMap<String, u64>,
     /// With [`Advance::settle`]: whether every stream record has reached its functions.
@@ -173,7 +173,7 @@ pub struct Advanced {
     /// With [`Advance::settle`]: the mappings that still have records to deliver.
     #[serde(default)]
     pub unfinished: Vec<Unfinished>,
-    /// With [`Advance::settle`]: the batches given up since the last settle.
+    /// With [`Advance::settle`]: the batches that the server gave up on since the last settle.
     #[serde(default)]
     pub given_up: Vec<GivenUp>,
 }
@@ -252,7 +252,7 @@ pub struct GivenUp {
     pub destination: Option<String>,
 }
 
-/// A stream record in a batch that was given up.
+/// A stream record in a batch that the server gave up on.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct GivenUpRecord {

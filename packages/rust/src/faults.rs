@@ -97,9 +97,9 @@ impl Fault {
         self
     }
 
-    /// Sets whether the operation takes effect although the client sees no success, for [`FaultKind::InternalServerError`],
-    /// [`FaultKind::ConnectionClosed`] and [`FaultKind::Latency`]. By default, it takes effect only with latency, before
-    /// the delay.
+    /// For [`FaultKind::InternalServerError`] and [`FaultKind::ConnectionClosed`], sets whether the operation takes
+    /// effect although the client gets an error. Default: false. For [`FaultKind::Latency`], sets whether a write takes
+    /// effect before the delay and not after it. Default: true.
     pub fn applied(mut self, applied: bool) -> Fault {
         self.applied = Some(applied);
         self
@@ -153,7 +153,8 @@ pub struct FaultCount {
 }
 
 impl World {
-    /// Replaces all fault rules of the world. The first rule that matches an operation applies; latencies add up.
+    /// Replaces all fault rules of the world. If several rules match an operation, only the first one applies, except
+    /// that the delays of all matching latency rules add up.
     pub async fn faults(&self, rules: impl IntoIterator<Item = Fault>) -> Result<(), Error> {
         let rules: Vec<Fault> = rules.into_iter().collect();
         self.account.call("PUT", "/faults", json!({"rules": rules})).await.map(drop)

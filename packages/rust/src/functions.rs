@@ -53,9 +53,9 @@ struct Failed {
 }
 
 impl World {
-    /// Registers a function of this process, for event source mappings and Lambda's Invoke. It receives the decoded
-    /// payload, and its result is encoded as JSON. The registration is sent when the returned [`Function`] is awaited; set
-    /// [`Function::timeout`] and [`Function::may_fail`] before you await it.
+    /// Registers a function of this process, for event source mappings and Lambda's Invoke. The function receives the
+    /// decoded payload, and its result is encoded as JSON. The registration is sent when the returned [`Function`] is
+    /// awaited; set [`Function::timeout`] and [`Function::may_fail`] before you await it.
     ///
     /// ```no_run
     /// # async fn register(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -68,9 +68,9 @@ impl World {
     /// # }
     /// ```
     ///
-    /// An error or a panic fails the invocation and the test. It is printed, and the next [`World::settle`], settled
-    /// advance, [`World::close`] or [`World::check_handlers`] returns it as [`Error::Handler`]. If none of them is called,
-    /// the world panics when it is dropped. To expect failures, call [`Function::may_fail`].
+    /// An error or a panic fails the invocation and the test. The failure is printed, and the next [`World::settle`],
+    /// settled advance, [`World::close`] or [`World::check_handlers`] returns it as [`Error::Handler`]. If the test calls
+    /// none of these methods, the world panics when it is dropped. To expect failures, call [`Function::may_fail`].
     ///
     /// The function is served on a free port of the loopback interface until the world is dropped, by tasks of the runtime
     /// in which it is registered. A server on another machine or in a container cannot reach it: use
@@ -112,8 +112,8 @@ impl World {
     }
 }
 
-/// A function to register. It is registered when it is awaited. [`World::function`] and [`World::function_at`] return
-/// it.
+/// The registration of a function, which is sent when this value is awaited. [`World::function`] and
+/// [`World::function_at`] return it.
 #[must_use = "a function is not registered until this is awaited"]
 pub struct Function {
     account: Arc<Account>,
@@ -135,8 +135,8 @@ impl Function {
         self
     }
 
-    /// Declares that the test expects the function to fail. Its failures are neither printed nor returned as errors, but
-    /// [`World::handler_failures`] includes them.
+    /// Declares that the test expects the function to fail. The function's failures are neither printed nor returned as
+    /// errors, but [`World::handler_failures`] includes them.
     pub fn may_fail(mut self) -> Self {
         self.may_fail = true;
         self
@@ -197,8 +197,8 @@ where
     })
 }
 
-// Converts a panic to a failure. The panic hook has already printed it with its location and, if RUST_BACKTRACE is set, a
-// backtrace.
+// Converts a panic to a failure. The panic hook has already printed the panic with its location and, if RUST_BACKTRACE is
+// set, a backtrace.
 async fn without_panic<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
     let mut work = pin!(work);
     let polled = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {

@@ -43,7 +43,7 @@ pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result
 }
 
 // Sends the requests one after the other, for at most `longest`, and returns the response bodies up to the first failure.
-// It is for destructors, and uses a separate thread, because a runtime may be running on this one.
+// This function is for destructors. It uses a separate thread, because a runtime may be running on the caller's thread.
 pub(crate) fn exchange_blocking(
     url: &str,
     requests: Vec<Request<Full<Bytes>>>,

@@ -61,7 +61,7 @@ impl Log {
         }
     }
 
-    // Waits until all lines that the server has written so far are read, for at most CATCH_UP_MAX.
+    // Waits until all lines that the server has written so far have been read, for at most CATCH_UP_MAX.
     fn catch_up(&self) {
         let mut pipe = lock(&self.pipe);
         let Some(writer) = &mut *pipe else { return };
@@ -90,7 +90,7 @@ impl Log {
         lock(&self.kept).begun
     }
 
-    // Returns those lines from `position` on that are still kept.
+    // Returns the lines from `position` on, except lines that are no longer kept.
     pub fn since(&self, position: usize) -> String {
         self.catch_up();
         let kept = lock(&self.kept);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_not_part_of_the_log() {
+    fn a_mark_written_to_the_pipe_is_not_part_of_the_log() {
         let log = Arc::new(Log::default());
         let mut stderr = log.open().unwrap();
         write!(stderr, "half").unwrap();

@@ -133,7 +133,7 @@ fn to_json(value: &AttributeValue) -> Value {
         AttributeValue::Null(value) => json!({"NULL": value}),
         AttributeValue::S(text) => json!({"S": text}),
         AttributeValue::Ss(texts) => json!({"SS": texts}),
-        // The type is from a later SDK. The server refuses it with an error that names the type.
+        // The type is from a later SDK. The server refuses the value with an error that names the type.
         other => json!({format!("{other:?}"): null}),
     }
 }

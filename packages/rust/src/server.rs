@@ -115,7 +115,8 @@ impl Server {
         Ok(Server { shared: Arc::new(Shared { url, region: options.region.clone(), version, log, process }) })
     }
 
-    /// Creates a world: an account with its own tables, streams and clock. It sends no request, so it cannot fail.
+    /// Creates a world: an account with its own tables, streams and clock. This method sends no request, so it cannot
+    /// fail.
     pub fn world(&self) -> World {
         World::new(self.shared.clone(), false)
     }
@@ -135,7 +136,7 @@ impl Server {
         self.shared.log.since(0)
     }
 
-    /// Whether the process has ended. It is false for an existing server that the crate did not start.
+    /// Returns whether the process has ended; false for an existing server that the crate did not start.
     pub fn has_ended(&self) -> bool {
         self.shared.process.as_ref().is_some_and(|process| process.status().is_some())
     }
@@ -170,8 +171,8 @@ impl Shared {
         }
     }
 
-    // Returns `Error::Ended` if the server has ended. It waits up to END_NOTICED, because a connection breaks shortly
-    // before the end of the server's process can be observed.
+    // Returns `Error::Ended` if the server has ended. Waits up to END_NOTICED, because a connection breaks shortly before
+    // the end of the server's process can be observed.
     pub async fn ended(&self) -> Option<Error> {
         let status = self.process.as_ref()?.ended_within(END_NOTICED).await?;
         Some(Error::Ended { status, log: self.log.last() })

@@ -8,8 +8,8 @@ use crate::{Error, Server, World};
 static SERVER: Mutex<Option<Result<&Server, Error>>> = Mutex::const_new(None);
 
 /// Returns the server that all tests of this process share. The first call starts it, or uses the existing one at
-/// `MAYFLY_URL`. If that fails, each later call immediately returns the same error. If the server has ended, the next call
-/// starts a new one.
+/// `MAYFLY_URL`. If the first call fails, each later call immediately returns the same error. If the server has ended,
+/// the next call starts a new one.
 pub async fn server() -> Result<&'static Server, Error> {
     let mut shared = SERVER.lock().await;
     match &*shared {

@@ -22,7 +22,7 @@ impl Snapshot {
 }
 
 impl World {
-    /// Saves the state of the world: tables, items, indexes, pending expiries, streams and clock. It copies no data.
+    /// Saves the state of the world: tables, items, indexes, pending expiries, streams and clock. No data is copied.
     pub async fn snapshot(&self) -> Result<Snapshot, Error> {
         self.account.control("POST", "/snapshots", Value::Null).await
     }

@@ -115,13 +115,13 @@ impl Index {
         Index { name: name.into(), key: None, sort: None, projection: Projection::All, local: false }
     }
 
-    /// Sets the partition key of a global index: a name, which holds a string, or a [`KeyAttribute`].
+    /// Sets the partition key of a global index: the name of a string attribute, or a [`KeyAttribute`].
     pub fn key(mut self, key: impl Into<KeyAttribute>) -> Index {
         self.key = Some(key.into());
         self
     }
 
-    /// Sets the sort key: a name, which holds a string, or a [`KeyAttribute`]. Default: none.
+    /// Sets the sort key: the name of a string attribute, or a [`KeyAttribute`]. Default: none.
     pub fn sort(mut self, sort: impl Into<KeyAttribute>) -> Index {
         self.sort = Some(sort.into());
         self
@@ -177,13 +177,13 @@ impl Table {
         }
     }
 
-    /// Sets the partition key: a name, which holds a string, or a [`KeyAttribute`]. Default: `id`, a string.
+    /// Sets the partition key: the name of a string attribute, or a [`KeyAttribute`]. Default: `id`, a string.
     pub fn key(mut self, key: impl Into<KeyAttribute>) -> Table {
         self.key = key.into();
         self
     }
 
-    /// Sets the sort key: a name, which holds a string, or a [`KeyAttribute`]. Default: none.
+    /// Sets the sort key: the name of a string attribute, or a [`KeyAttribute`]. Default: none.
     pub fn sort(mut self, sort: impl Into<KeyAttribute>) -> Table {
         self.sort = Some(sort.into());
         self
@@ -207,7 +207,7 @@ impl Table {
         self
     }
 
-    /// Sets a member of the CreateTable request. The value replaces the one that the description gives this member.
+    /// Sets a member of the CreateTable request. The value replaces the one from the description.
     pub fn with(mut self, member: &str, value: impl Into<Value>) -> Table {
         self.more.insert(member.into(), value.into());
         self
@@ -303,7 +303,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_table_has_the_key_id_and_a_stream_by_default() {
+    fn a_create_table_request_has_a_string_key_named_id_and_a_stream_by_default() {
         assert_eq!(
             Table::new("carts").json().unwrap(),
             json!({

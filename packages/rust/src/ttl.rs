@@ -131,18 +131,18 @@ impl Ttl {
         Ok(status)
     }
 
-    /// Sets the mode exact, the default: items are deleted at the instant at which they expire.
+    /// Sets the mode to exact, the default: items are deleted at the instant at which they expire.
     pub async fn exact(&self) -> Result<(), Error> {
         self.set(json!({"mode": TtlMode::Exact})).await
     }
 
-    /// Sets the mode manual: expired items stay until [`Ttl::sweep`] deletes them.
+    /// Sets the mode to manual: expired items stay until [`Ttl::sweep`] deletes them.
     pub async fn manual(&self) -> Result<(), Error> {
         self.set(json!({"mode": TtlMode::Manual})).await
     }
 
-    /// Sets the mode aws: items are deleted late, as on AWS, each after a random delay between `least` and `most`, in whole
-    /// seconds. The same seed gives the same delays.
+    /// Sets the mode to aws: items are deleted late, as on AWS, each after a random delay between `least` and `most`, in
+    /// whole seconds. The same seed gives the same delays.
     pub async fn aws(&self, least: Duration, most: Duration, seed: u64) -> Result<(), Error> {
         let delay = [least.as_secs(), most.as_secs()];
         self.set(json!({"mode": TtlMode::Aws, "delay_seconds": delay, "seed": seed})).await

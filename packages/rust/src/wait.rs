@@ -32,8 +32,9 @@ pub enum By {
 }
 
 impl World {
-    /// Waits until the item changes, and returns the change's stream record when awaited. By default, it waits for any
-    /// change after the call, for five seconds of real time. The methods of [`WaitFor`] select the change.
+    /// Returns a future that waits until the item changes, and that returns the change's stream record. By default, the
+    /// future waits for any change after the call, for at most five seconds of real time. The methods of [`WaitFor`]
+    /// select the change.
     ///
     /// ```no_run
     /// use mayfly::{By, Event};
@@ -72,7 +73,7 @@ impl WaitFor {
         self
     }
 
-    /// Includes earlier changes that are in the table's stream, since this time.
+    /// Also accepts earlier changes since this time that are in the table's stream.
     pub fn since(mut self, since: SystemTime) -> Self {
         self.body["since"] = instant::print(since).into();
         self

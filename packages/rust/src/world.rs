@@ -21,12 +21,13 @@ const CLOSE_WAIT: Duration = Duration::from_secs(5);
 const DELIVERY_WAIT: Duration = Duration::from_secs(2);
 
 /// A separate account with its own tables, streams and clock. A new world is empty, and its clock shows the host's time.
-/// When the world is dropped, the server frees its memory.
+/// When the world is dropped, the server frees the world's memory.
 pub struct World {
     /// The world's clock.
     pub clock: Clock,
     pub(crate) account: Arc<Account>,
-    // Whether the drop prints the server's log and items with a suspect TTL. libtest shows this output for failed tests.
+    // Whether dropping the world prints the server's log and items with a suspect TTL. libtest shows this output for
+    // failed tests.
     reports: bool,
     born_at: usize, // position in the server's log at which the world was created
     #[cfg(feature = "aws-sdk")]
@@ -153,8 +154,8 @@ impl World {
 
 impl Drop for World {
     /// # Panics
-    /// If handlers of the test failed unexpectedly and no call returned the failures as [`Error::Handler`]. It does not
-    /// panic in a thread that is already panicking.
+    /// Panics if handlers of the test failed unexpectedly and no call returned the failures as [`Error::Handler`], unless
+    /// the thread is already panicking.
     fn drop(&mut self) {
         let account = &self.account;
         let log = self.log(); // before the requests below, which are logged as well

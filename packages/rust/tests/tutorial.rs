@@ -237,8 +237,8 @@ mod parallel {
     }
 }
 
-/// Each block in docs/tutorial/rust.md is one of the modules above, except for its indentation. `package test` names the
-/// page in MAYFLY_TUTORIAL, because it is not part of the crate.
+/// Each block in docs/tutorial/rust.md is one of the modules above, except for its indentation. The page is not part of
+/// the crate, so `./package test` sets MAYFLY_TUTORIAL to the page's path.
 #[test]
 fn every_example_in_the_tutorial_is_run_as_a_test() {
     let Ok(page) = std::env::var("MAYFLY_TUTORIAL") else { return };

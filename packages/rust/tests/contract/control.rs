@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use crate::{Outcome, carts};
 
 #[tokio::test]
-async fn control_can_make_any_call_of_the_control_api_for_its_world() -> Outcome {
+async fn control_can_make_any_call_to_the_control_api_for_its_world() -> Outcome {
     let world = carts().await?;
     let index = world.control("GET", "/", Value::Null).await?;
     assert_eq!(

@@ -22,7 +22,7 @@ fn kill_servers() -> Outcome {
 
 #[tokio::test]
 #[ignore = "it fails. A test below runs it."]
-async fn its_server_dies() -> Outcome {
+async fn a_test_calls_settle_after_its_server_dies() -> Outcome {
     let world = mayfly::world().await?;
     world.create_table(Table::new("carts")).await?;
     kill_servers()?;
@@ -32,7 +32,7 @@ async fn its_server_dies() -> Outcome {
 
 #[tokio::test]
 #[ignore = "it fails. A test below runs it."]
-async fn its_server_dies_before_a_call_of_the_sdk() -> Outcome {
+async fn a_test_calls_the_sdk_after_its_server_dies() -> Outcome {
     let world = mayfly::world().await?;
     kill_servers()?;
     world.dynamodb().list_tables().send().await.map_err(aws_sdk_dynamodb::Error::from)?;
@@ -41,31 +41,31 @@ async fn its_server_dies_before_a_call_of_the_sdk() -> Outcome {
 
 #[tokio::test]
 #[ignore = "a test below runs it"]
-async fn the_next_test() -> Outcome {
+async fn the_next_test_has_a_server() -> Outcome {
     let world = mayfly::world().await?;
     world.create_table(Table::new("carts")).await?;
     Ok(())
 }
 
-/// Runs the named test and then `the_next_test` in the same process. Returns their output.
+/// Runs the named test and then `the_next_test_has_a_server` in the same process. Returns their output.
 fn failed_before_the_next(name: &str) -> Result<String, Failure> {
-    let (_, output) = run_ignored(&[name, "ended::the_next_test"], &[])?;
+    let (_, output) = run_ignored(&[name, "ended::the_next_test_has_a_server"], &[])?;
     assert!(output.contains(&format!("test {name} ... FAILED")), "{output}");
-    assert!(output.contains("test ended::the_next_test ... ok"), "{output}");
+    assert!(output.contains("test ended::the_next_test_has_a_server ... ok"), "{output}");
     assert_eq!(output.matches("the server has ended").count(), 1, "{output}");
     Ok(output)
 }
 
 #[test]
 fn after_a_servers_death_a_call_reports_the_death_and_the_next_test_gets_a_new_server() -> Outcome {
-    let output = failed_before_the_next("ended::its_server_dies")?;
+    let output = failed_before_the_next("ended::a_test_calls_settle_after_its_server_dies")?;
     assert!(output.contains(&format!("Error: {KILLED} its log ends with:\n    ")), "{output}");
     Ok(())
 }
 
 #[test]
 fn an_sdk_call_reports_a_dead_server() -> Outcome {
-    let output = failed_before_the_next("ended::its_server_dies_before_a_call_of_the_sdk")?;
+    let output = failed_before_the_next("ended::a_test_calls_the_sdk_after_its_server_dies")?;
     assert!(output.contains(KILLED), "{output}");
     Ok(())
 }

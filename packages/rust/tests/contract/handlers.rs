@@ -157,7 +157,7 @@ async fn close_returns_failures_that_no_settle_returned() -> Outcome {
     let mut called = called(&world).await?;
     trigger(&world, Some(1)).await?;
     called.recv().await;
-    called.recv().await; // at the second call, the first call's failure has been recorded
+    called.recv().await; // by the second call, the first call's failure has been recorded
     world.clock.advance(HOUR).await?; // an advance that does not settle
     let error = world.close().await.unwrap_err();
     assert!(error.to_string().starts_with("The handler of function reminder failed"), "{error}");
@@ -209,21 +209,21 @@ async fn dropping_a_world_panics_with_failures_that_no_call_returned() -> Outcom
     let mut called = called(&world).await?;
     trigger(&world, Some(1)).await?;
     called.recv().await;
-    called.recv().await; // at the second call, the first call's failure has been recorded
+    called.recv().await; // by the second call, the first call's failure has been recorded
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(world))).unwrap_err();
     let message = panic.downcast_ref::<String>().expect("a sentence");
     assert!(message.starts_with("The handler of function reminder failed"), "{message}");
     Ok(())
 }
 
-/// Serves one request as a function that fails with an AssertionError. Returns its URL.
+/// Serves one request as a function that fails with an AssertionError. Returns the function's URL.
 async fn function_elsewhere() -> Result<String, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await?;
         let mut received = Vec::new();
-        // The request ends with its body, which is JSON.
+        // The request is complete when its body is valid JSON.
         while serde_json::from_slice::<Value>(body(&received)).is_err() {
             if stream.read_buf(&mut received).await? == 0 {
                 break;
@@ -242,7 +242,7 @@ fn body(request: &[u8]) -> &[u8] {
 }
 
 #[tokio::test]
-async fn a_failure_of_a_function_at_a_url_fails_settle_unless_it_may_fail() -> Outcome {
+async fn a_failure_of_a_function_at_a_url_fails_settle_unless_the_function_may_fail() -> Outcome {
     for may_fail in [false, true] {
         let world = carts().await?;
         let function = world.function_at("reminder", &function_elsewhere().await?);
@@ -268,7 +268,7 @@ async fn a_failure_of_a_function_at_a_url_fails_settle_unless_it_may_fail() -> O
 
 #[tokio::test]
 #[ignore = "it fails. A test below runs it."]
-async fn it_settles() -> Outcome {
+async fn a_test_settles() -> Outcome {
     let world = carts().await?;
     world.function("reminder", panics).await?;
     trigger(&world, Some(0)).await?;
@@ -278,7 +278,7 @@ async fn it_settles() -> Outcome {
 
 #[tokio::test]
 #[ignore = "it fails. A test below runs it."]
-async fn it_does_not_settle() -> Outcome {
+async fn a_test_does_not_settle() -> Outcome {
     let world = carts().await?;
     let mut called = called(&world).await?;
     trigger(&world, Some(1)).await?;
@@ -289,7 +289,7 @@ async fn it_does_not_settle() -> Outcome {
 
 #[tokio::test]
 #[ignore = "it fails. A test below runs it."]
-async fn it_panics_itself() -> Outcome {
+async fn a_test_panics() -> Outcome {
     let world = carts().await?;
     let mut called = called(&world).await?;
     trigger(&world, Some(1)).await?;
@@ -300,7 +300,7 @@ async fn it_panics_itself() -> Outcome {
 
 #[tokio::test]
 #[ignore = "a test below runs it"]
-async fn it_expects_the_failure() -> Outcome {
+async fn a_test_expects_the_failure() -> Outcome {
     let world = carts().await?;
     world.function("reminder", no_stamps).may_fail().await?;
     trigger(&world, Some(0)).await?;
@@ -311,7 +311,7 @@ async fn it_expects_the_failure() -> Outcome {
 
 #[test]
 fn a_failing_handler_fails_its_test() -> Outcome {
-    let (passed, output) = run_ignored(&["handlers::it_settles"], &[])?;
+    let (passed, output) = run_ignored(&["handlers::a_test_settles"], &[])?;
     assert!(!passed, "{output}");
     let sentence = "Error: The handler of function reminder failed with: panic: no stamps for 1 carts. Function reminder on \
                     table carts: 1 record given up after 1 attempt (RetryAttemptsExhausted). If the test expects this, register \
@@ -320,7 +320,7 @@ fn a_failing_handler_fails_its_test() -> Outcome {
     assert!(output.contains("handlers.rs:"), "the output lacks the panic's location: {output}");
     assert_eq!(output.matches("If the test expects this").count(), 1, "{output}");
 
-    let (passed, output) = run_ignored(&["handlers::it_does_not_settle"], &[])?;
+    let (passed, output) = run_ignored(&["handlers::a_test_does_not_settle"], &[])?;
     assert!(!passed, "{output}");
     assert!(output.contains("The handler of function reminder failed"), "{output}");
     assert!(output.contains("mayfly: the handler of function reminder failed with: no stamps"), "{output}");
@@ -329,7 +329,7 @@ fn a_failing_handler_fails_its_test() -> Outcome {
 
 #[test]
 fn a_test_that_panics_shows_its_own_panic_and_the_handlers_failure() -> Outcome {
-    let (passed, output) = run_ignored(&["handlers::it_panics_itself"], &[])?;
+    let (passed, output) = run_ignored(&["handlers::a_test_panics"], &[])?;
     assert!(!passed, "{output}");
     assert!(output.contains("the test itself"), "{output}");
     assert!(output.contains("mayfly: the handler of function reminder failed with: no stamps"), "{output}");
@@ -339,7 +339,7 @@ fn a_test_that_panics_shows_its_own_panic_and_the_handlers_failure() -> Outcome 
 
 #[test]
 fn an_expected_failure_is_not_printed() -> Outcome {
-    let (passed, output) = run_ignored(&["handlers::it_expects_the_failure", "--nocapture"], &[])?;
+    let (passed, output) = run_ignored(&["handlers::a_test_expects_the_failure", "--nocapture"], &[])?;
     assert!(passed && !output.contains("no stamps"), "{output}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Tests of the crate with a server. `MAYFLY_BINARY` is the path of its program.
+//! Tests of the crate with a server. `MAYFLY_BINARY` is the path of the server's program.
 
 mod clock;
 mod control;
@@ -46,7 +46,7 @@ async fn carts() -> Result<World, Failure> {
     Ok(world)
 }
 
-/// Describes the table carts. The attribute `ttl` holds its TTL.
+/// Describes the table carts. The attribute `ttl` holds the TTL of an item.
 fn carts_table() -> Table {
     Table::new("carts").ttl("ttl")
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use crate::{Outcome, carts, carts_table, tables};
 
 #[tokio::test]
-async fn a_table_has_the_key_id_and_a_stream_by_default() -> Outcome {
+async fn a_table_has_a_string_key_named_id_and_a_stream_by_default() -> Outcome {
     let world = mayfly::world().await?;
     let table = world.create_table(Table::new("carts")).await?;
     assert_eq!(table["TableName"], "carts");

@@ -57,7 +57,7 @@ async fn in_aws_mode_items_are_deleted_late() -> Outcome {
 }
 
 #[tokio::test]
-async fn explain_says_why_an_item_still_exists_or_does_not() -> Outcome {
+async fn explain_says_why_an_item_still_exists_or_why_it_does_not() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let key = Key::from(json!({"id": {"S": "1"}}));
