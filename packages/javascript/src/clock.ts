@@ -1,5 +1,5 @@
-// The clock of a world. When a call that moves it returns, items that expired on the way are gone from the table and its
-// indexes, and their records are in the stream.
+// The clock of a world. When a call that moves the clock returns, items that expired on the way are gone from the table
+// and its indexes, and their records are in the stream.
 
 import type { Control } from "./control";
 import type { AttributeJson, EventName, FunctionError } from "./errors";
@@ -38,7 +38,7 @@ export interface Advanced {
   settled?: boolean;
   /** With `settle`: the event source mappings that still have records to deliver, and why. */
   unfinished?: Unfinished[];
-  /** With `settle`: the batches that were given up since the last settle. */
+  /** With `settle`: the batches that the server gave up on since the last settle. */
   givenUp?: GivenUp[];
   /** Why the clock did not move, for example because no item will expire. */
   message?: string;
@@ -88,8 +88,8 @@ export interface GivenUp {
 
 export interface AdvanceOptions {
   /**
-   * Wait until every record in the streams has reached its function, was given up, or is being retried after its function
-   * failed. Throws a HandlerError if a function that was not registered with `mayFail` failed.
+   * Wait until every record in the streams has reached its function, has been given up, or is being retried after its
+   * function failed. Throws a HandlerError if a function that was not registered with `mayFail` failed.
    */
   settle?: boolean;
   /** The time limit of `settle`, in real seconds. Default: 30. */
@@ -132,7 +132,7 @@ export class Clock {
 
   /**
    * Freezes the clock at its current time or at `at`. Moving to a later time expires items on the way. Throws a MayflyError
-   * with status 409 if `at` is earlier and the world has tables.
+   * with status 409 if `at` is before the clock's time and the world has tables.
    */
   async freeze(at?: Instant): Promise<Advanced> {
     return this.#put({ mode: "frozen", ...(at === undefined ? {} : { now: instantJson(at) }) });
@@ -147,8 +147,8 @@ export class Clock {
   }
 
   /**
-   * Returns the clock to the host's time. Throws a MayflyError with status 409 if the clock is ahead and the world has
-   * tables.
+   * Returns the clock to the host's time. Throws a MayflyError with status 409 if the clock is ahead of the host's time
+   * and the world has tables.
    */
   async real(): Promise<Advanced> {
     this.#refuseToRun("real()");
@@ -163,8 +163,8 @@ export class Clock {
 
   /**
    * Moves the clock forward, through every instant at which an item expires: by a span (`"48h"`, `{ hours: 48 }`), to a
-   * time (a Date, `"2031-01-01T00:00:00Z"`), or to the next expiry (`"next-expiry"`). When it returns, expired items are
-   * gone from the table and its indexes, and their records are in the stream.
+   * time (a Date, `"2031-01-01T00:00:00Z"`), or to the next expiry (`"next-expiry"`). When the call returns, expired
+   * items are gone from the table and its indexes, and their records are in the stream.
    */
   async advance(by: Duration | Instant | "next-expiry", options: AdvanceOptions & { settle: true }): Promise<Settled>;
   async advance(by: Duration | Instant | "next-expiry", options?: AdvanceOptions): Promise<Advanced>;

@@ -46,7 +46,10 @@ export class HandlerFailures {
   readonly #all: HandlerFailure[] = [];
   #unraised: HandlerFailure[] = [];
   readonly #mayFail = new Set<string>();
-  /** The last printed error of each function and record. If a retry fails with the same error, it is not printed again. */
+  /**
+   * The last printed error of each function and record. If a retry fails with the same error, the error is not printed
+   * again.
+   */
   readonly #printed = new Map<string, string>();
   readonly #raised = new Set<string>();
 

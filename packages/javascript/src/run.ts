@@ -54,7 +54,7 @@ export class OwnedRun {
     this.#server = server;
   }
 
-  /** `prepare` is awaited for each server before tests see it. */
+  /** Calls and awaits `prepare` for each server before tests can use the server. */
   static async start(options: ServerOptions, prepare = async (_: Server) => {}): Promise<OwnedRun> {
     const server = await Server.start(options);
     try {

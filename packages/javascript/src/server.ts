@@ -74,8 +74,8 @@ export class Server {
   }
 
   /**
-   * Starts a server, or attaches to the existing one at `url` or MAYFLY_URL. When it returns, the server answers requests.
-   * Throws a ServerError whose message says what to do.
+   * Starts a server, or attaches to the existing one at `url` or MAYFLY_URL. When start() returns, the server answers
+   * requests. Throws a ServerError whose message says what to do.
    */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const url = options.url ?? process.env.MAYFLY_URL;

@@ -20,9 +20,9 @@ export interface Index {
   key?: KeyAttribute;
   /** The sort key. Required for a local index. */
   sort?: KeyAttribute;
-  /** The attributes that the index contains: all (the default), keys only, or keys and the listed ones. */
+  /** The attributes that the index contains: all (the default), keys only, or the keys and the listed attributes. */
   projection?: "ALL" | "KEYS_ONLY" | readonly string[];
-  /** Whether it is a local index. Default: `false`. */
+  /** Whether the index is local. Default: `false`. */
   local?: boolean;
 }
 

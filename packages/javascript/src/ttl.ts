@@ -93,8 +93,8 @@ export class Ttl {
   }
 
   /**
-   * Sets when expired items are deleted: `exact`, immediately; `aws`, late, by a delay in the range `delaySeconds`,
-   * selected by `seed`; `manual`, only by sweep(). Returns the new status.
+   * Sets when expired items are deleted: immediately (`exact`), after random delays in the range `delaySeconds` that
+   * depend on `seed` (`aws`), or only by sweep() (`manual`). Returns the new status.
    */
   async set(
     mode: TtlMode,

@@ -68,8 +68,9 @@ export interface FaultRule {
   /** For `throttle`: the exception. Default: the exception that AWS would return. */
   exception?: "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded";
   /**
-   * For `internal_server_error`, `connection_closed` and `latency`: whether the operation takes effect although the client
-   * sees no success. Default: it takes effect only with `latency`, before the delay.
+   * For `internal_server_error` and `connection_closed`: whether the operation takes effect although the client gets an
+   * error. Default: false. For `latency`: whether a write takes effect before the delay and not after it. Default:
+   * true.
    */
   applied?: boolean;
   /** For `latency`: the delay, in real time. For `stale_reads`: the maximum lag, on the world's clock. */
@@ -94,7 +95,7 @@ export interface WaitOptions {
 /** A saved state of a world: tables, items, pending expiries, streams and clock. */
 export interface Snapshot {
   readonly id: string;
-  /** Restores this state of the world. It can be called any number of times. */
+  /** Restores this state of the world. A snapshot can be restored any number of times. */
   restore(): Promise<void>;
   /** Deletes this snapshot and frees its memory. */
   delete(): Promise<void>;
@@ -210,9 +211,9 @@ export class World {
   }
 
   /**
-   * Waits until an item changes, and returns the record. Without `since`, only changes after the call count; with `since`,
-   * changes from that time on count. If no such change happens in time, throws a WaitTimeoutError whose `records` are the
-   * item's other changes.
+   * Waits until an item changes, and returns the record. Without `since`, only changes after the call are considered;
+   * with `since`, earlier changes from that time on are also considered. If no such change happens in time, throws a
+   * WaitTimeoutError whose `records` are the item's other changes.
    */
   async waitFor(table: string, key: Key, options: WaitOptions = {}): Promise<StreamRecord> {
     refuseUnknown(`waitFor("${table}")`, options, ["event", "by", "since", "timeoutSeconds"]);
@@ -271,7 +272,7 @@ export class World {
     else await this.#control.call("DELETE", "/faults", {});
   }
 
-  /** Stops the expiry of an item just before its deletion, until releaseFailpoints(). */
+  /** Stops the expiry of an item just before its deletion, until releaseFailpoints() is called. */
   async armFailpoint(table: string, key: Key): Promise<void> {
     await this.#control.call("PUT", "/failpoints", { table, key: keyJson(key) });
   }

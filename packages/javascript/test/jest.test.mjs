@@ -57,11 +57,11 @@ test("a world opened in a test ends with the test, and one opened in beforeAll e
           ofFile = await openWorld();
           await ofFile.createTable("carts", { key: "id" });
         });
-        test("opens a world", async () => {
+        test("a test opens a world", async () => {
           ofTest = await openWorld();
           await ofTest.createTable("carts", { key: "id" });
         });
-        test("and it is gone", async () => {
+        test("the world of the previous test is gone", async () => {
           expect(await tables(ofTest)).toEqual([]);
           expect(await tables(ofFile)).toEqual(["carts"]);
         });

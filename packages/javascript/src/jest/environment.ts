@@ -55,7 +55,7 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
       await super.teardown();
     }
 
-    // jest-circus awaits the promise that this returns.
+    // jest-circus awaits the promise that this method returns.
     override async handleTestEvent(event: any, state: any): Promise<void> {
       await super.handleTestEvent?.(event, state);
       if (event.name === "test_start" && !event.test.concurrent) {
@@ -81,7 +81,7 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
   };
 }
 
-// Ends all worlds in reverse order, even if one of them fails.
+// Ends all worlds in reverse order, even if ending one of them fails.
 async function endAll(ends: End[], failed: boolean): Promise<{ errors: Error[]; suspects: string | undefined }> {
   const errors: Error[] = [];
   const reports: string[] = [];

@@ -12,14 +12,14 @@ import java.util.TreeMap;
  *
  * @param now the clock's new time
  * @param expired the number of items that expired
- * @param tables the number of items that expired, by table; tables without any are omitted
+ * @param tables the number of items that expired, by table; tables without expired items are omitted
  * @param nextExpiry when the next item expires; empty if no item will expire
  * @param never the number of items whose TTL can never fire, by table and reason
  * @param bornExpired the number of items that had already expired when they were written, by table, since the last
  *     advance
  * @param settled after a settle, whether every record reached its function; else true
  * @param unfinished after a settle, the event source mappings that still have records to deliver
- * @param givenUp after a settle, the batches given up since the last settle
+ * @param givenUp after a settle, the batches that the server gave up on since the last settle
  */
 public record Advanced(
     Instant now,

@@ -31,7 +31,7 @@ import java.util.Set;
  * 0.3 s for 21 MB in a JVM that has just started.
  */
 final class BundledBinary {
-  private static final Path SELF = Path.of("/proc/self"); // belongs to this user; exists, as the jars are for Linux
+  private static final Path SELF = Path.of("/proc/self"); // belongs to this user; exists on Linux, the jars' only platform
   private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
 
   private final ClassLoader classes;
@@ -99,7 +99,10 @@ final class BundledBinary {
     return Path.of(System.getProperty("java.io.tmpdir"), "mayfly-" + System.getProperty("user.name"));
   }
 
-  /** Creates a directory and its parent, or checks that they belong to the user and restricts them to the user. */
+  /**
+   * Creates a directory and its parent with mode 0700. If one of them exists, checks that it belongs to the user, and
+   * removes the permissions of other users.
+   */
   private static Path ownDirectory(Path directory) throws IOException {
     Files.createDirectories(directory.getParent().getParent());
     for (Path each : new Path[] {directory.getParent(), directory}) {

@@ -25,7 +25,7 @@ public final class Change {
     return Event.valueOf((String) json.get("eventName"));
   }
 
-  /** Whether the service made the change, by TTL. Otherwise, a client made it. */
+  /** Whether the service made the change, because the item had expired. Otherwise, a client made the change. */
   public boolean byService() {
     Map<String, Object> identity = Json.object(json.get("userIdentity"));
     // In Lambda events, the name of the member begins with a lowercase letter.

@@ -105,8 +105,8 @@ public final class Clock extends java.time.Clock {
   }
 
   /**
-   * Moves the clock forward, through every instant at which an item expires. When it returns, expired items are gone
-   * from their tables and indexes, and their REMOVE records can be read.
+   * Moves the clock forward, through every instant at which an item expires. When the call returns, expired items are
+   * gone from their tables and indexes, and their REMOVE records can be read.
    *
    * @throws IllegalArgumentException if {@code by} is negative
    * @throws HandlerException with {@link Travel#SETTLE}, if a function that was not registered with {@link

@@ -70,7 +70,10 @@ record Control(URI url, String account, String region, ServerProcess process) {
     }
   }
 
-  /** Returns the exception for a request that got no response, if this JVM started the server and it has died. */
+  /**
+   * Returns the exception for a request that got no response, if this JVM started the server and the server has died;
+   * otherwise empty.
+   */
   Optional<MayflyException> death(String request, Throwable silent) {
     return process == null ? Optional.empty() : process.death(request, silent);
   }

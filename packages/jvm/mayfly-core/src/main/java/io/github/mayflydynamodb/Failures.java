@@ -24,7 +24,8 @@ final class Failures {
 
   private final List<HandlerFailure> all = new ArrayList<>();
   private final Set<String> mayFail = new HashSet<>();
-  // The last printed error of each function and record. If a retry fails with the same error, it is not printed again.
+  // The last printed error of each function and record. If a retry fails with the same error, the error is not printed
+  // again.
   private final Map<String, String> printed = new HashMap<>();
   private final Set<String> thrown = new HashSet<>();
   private List<HandlerFailure> unthrown = new ArrayList<>();
@@ -98,7 +99,10 @@ final class Failures {
     return error -> seen.add(text(error));
   }
 
-  /** The batches of a mapping that ended the same way, merged: the server gave them up, or is still retrying them. */
+  /**
+   * Failed batches of one mapping that ended the same way, as one entry: the server gave up on them, or is still
+   * retrying them.
+   */
   private record Stuck(String function, String table, String condition, long records, long attempts, FunctionError error) {
     private static final String RETRYING = "";
 

@@ -5,8 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A rule that makes operations fail: {@code Fault.throttle().operation("PutItem").table("carts").count(2)}. The first
- * rule that matches an operation applies; latencies add up. Each method returns a changed copy.
+ * A rule that makes operations fail: {@code Fault.throttle().operation("PutItem").table("carts").count(2)}. If several
+ * rules match an operation, only the first one applies, except that the delays of all matching latency rules add up.
+ * Each method returns a changed copy.
  */
 public final class Fault {
   private final Map<String, Object> members;
@@ -81,8 +82,9 @@ public final class Fault {
   }
 
   /**
-   * Sets whether an operation takes effect although the client sees no success, for internal server errors, closed
-   * connections and latency. By default, it takes effect only with latency, before the delay.
+   * For internal server errors and closed connections, sets whether the operation takes effect although the client gets
+   * an error. Default: false. For latency, sets whether a write takes effect before the delay and not after it.
+   * Default: true.
    */
   public Fault applied(boolean applied) {
     return with("applied", applied);

@@ -11,7 +11,7 @@ import java.util.Map;
  * @param failuresExpected whether the test expects the function to fail
  */
 public record FunctionOptions(Duration timeout, boolean failuresExpected) {
-  /** Returns a time limit of 60 s and unexpected failures. */
+  /** Returns the default options: a time limit of 60 s, for a function whose failures are not expected. */
   public static FunctionOptions defaults() {
     return new FunctionOptions(null, false);
   }
@@ -22,8 +22,8 @@ public record FunctionOptions(Duration timeout, boolean failuresExpected) {
   }
 
   /**
-   * Declares that the test expects the function to fail. Its failures are neither printed nor thrown, but {@link
-   * World#handlerFailures} includes them.
+   * Declares that the test expects the function to fail. The function's failures are neither printed nor thrown, but
+   * {@link World#handlerFailures} includes them.
    */
   public FunctionOptions mayFail() {
     return new FunctionOptions(timeout, true);

@@ -31,7 +31,7 @@ public record GivenUp(
     long leftOut,
     Optional<String> destination) {
 
-  /** A stream record in a batch that was given up. */
+  /** A stream record in a batch that the mapping gave up on. */
   public record Lost(String sequenceNumber, Change.Event event, Map<String, AttributeValue> key) {}
 
   static GivenUp of(Map<String, Object> json) {

@@ -5,9 +5,9 @@ import java.util.Optional;
 
 /**
  * A function that was not registered with {@link FunctionOptions#mayFail} failed, or a trigger has records for a
- * function that is not registered. It is thrown by {@link World#settle}, by an advance with {@link Travel#SETTLE}, or
- * when the test ends. The cause is the first exception that one of the test's own functions threw. Later ones are
- * suppressed exceptions.
+ * function that is not registered. This exception is thrown by {@link World#settle}, by an advance with {@link
+ * Travel#SETTLE}, or when the test ends. The cause is the first exception that one of the test's own functions threw.
+ * Later exceptions are added as suppressed exceptions.
  */
 public class HandlerException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -21,7 +21,8 @@ final class Json {
   private Json() {}
 
   /**
-   * Returns the JSON of a value. It also accepts other Numbers and Iterables, and writes all other objects as strings.
+   * Returns the JSON of a value. This method also accepts other Numbers and Iterables, and writes all other objects as
+   * strings.
    */
   static String print(Object value) {
     StringWriter text = new StringWriter();
@@ -105,13 +106,13 @@ final class Json {
     }
   }
 
-  /** Requires: this class has read the value, and it is an object or null. Returns an empty map for null. */
+  /** Requires: the value was read by this class, and is an object or null. Returns an empty map for null. */
   @SuppressWarnings("unchecked")
   static Map<String, Object> object(Object value) {
     return value == null ? Map.of() : (Map<String, Object>) value;
   }
 
-  /** Requires: this class has read the value, and it is a list of objects or null. Returns an empty list for null. */
+  /** Requires: the value was read by this class, and is a list of objects or null. Returns an empty list for null. */
   @SuppressWarnings("unchecked")
   static List<Map<String, Object>> objects(Object value) {
     return value == null ? List.of() : (List<Map<String, Object>>) value;

@@ -150,14 +150,14 @@ public final class Server implements AutoCloseable {
     }
   }
 
-  /** Creates a world: a new account in the region {@link #REGION}. It sends no request. */
+  /** Creates a world: a new account in the region {@link #REGION}. This method sends no request. */
   public World world() {
     // Twelve digits. The first one is not 0.
     return world(Long.toString(RANDOM.nextLong(100_000_000_000L, 1_000_000_000_000L)), REGION);
   }
 
   /**
-   * Creates a world with a given account, for example to share it between two programs.
+   * Creates a world with a given account, for example to share the world between two programs.
    *
    * @param account twelve digits
    * @throws IllegalArgumentException if the account is not twelve digits

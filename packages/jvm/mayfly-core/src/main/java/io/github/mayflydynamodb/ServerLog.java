@@ -30,7 +30,7 @@ final class ServerLog {
   private boolean open; // guarded by marking
 
   /**
-   * Starts a thread that reads the process's stderr until the process ends. Requires: it is called once.
+   * Starts a thread that reads the process's stderr until the process ends. Requires: this method is called only once.
    *
    * @return the thread
    */
@@ -84,7 +84,7 @@ final class ServerLog {
     }
   }
 
-  /** Waits until all lines that the process has written so far are read, for at most CATCH_UP_MAX_SECONDS. */
+  /** Waits until all lines that the process has written so far have been read, for at most CATCH_UP_MAX_SECONDS. */
   private void catchUp() {
     CountDownLatch read = new CountDownLatch(1);
     synchronized (marking) {
@@ -115,7 +115,7 @@ final class ServerLog {
     }
   }
 
-  /** Returns those lines after a mark that are still kept. */
+  /** Returns the lines after a mark, except lines that are no longer kept. */
   String since(long mark) {
     catchUp();
     synchronized (this) {

@@ -121,7 +121,7 @@ final class ServerProcess {
     return new MayflyException(sentence + withLog());
   }
 
-  /** Whether the process has ended. It waits up to END_NOTICE, because a killed process needs some time to end. */
+  /** Returns whether the process has ended. Waits up to END_NOTICE, because a killed process needs some time to end. */
   boolean hasEnded() {
     try {
       return process.waitFor(END_NOTICE.toMillis(), TimeUnit.MILLISECONDS);

@@ -19,7 +19,8 @@ public final class Snapshot implements AutoCloseable {
   }
 
   /**
-   * Restores the saved state, including the clock, and returns the clock's time. It can be called any number of times.
+   * Restores the saved state, including the clock, and returns the clock's time. A snapshot can be restored any number
+   * of times.
    */
   public Instant restore() {
     return Times.parse(control.call("POST", "/snapshots/" + id + "/restore", Map.of()).get("now"));

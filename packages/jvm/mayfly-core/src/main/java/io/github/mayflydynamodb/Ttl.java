@@ -21,18 +21,18 @@ public final class Ttl {
     return TtlStatus.of(table, control.call("GET", path, null));
   }
 
-  /** Sets the mode exact, the default: items are deleted at the instant at which they expire. */
+  /** Sets the mode to exact, the default: items are deleted at the instant at which they expire. */
   public TtlStatus exact() {
     return setMode(Map.of("mode", "exact"));
   }
 
-  /** Sets the mode aws: items are deleted late, as on AWS, 10 to 28 minutes after they expire. */
+  /** Sets the mode to aws: items are deleted late, as on AWS, 10 to 28 minutes after they expire. */
   public TtlStatus aws() {
     return setMode(Map.of("mode", "aws"));
   }
 
   /**
-   * Sets the mode aws: items are deleted late, each after a random delay between {@code least} and {@code most}, in
+   * Sets the mode to aws: items are deleted late, each after a random delay between {@code least} and {@code most}, in
    * whole seconds. The same seed gives the same delays.
    */
   public TtlStatus aws(Duration least, Duration most, long seed) {
@@ -40,7 +40,7 @@ public final class Ttl {
         Map.of("mode", "aws", "delay_seconds", List.of(least.toSeconds(), most.toSeconds()), "seed", seed));
   }
 
-  /** Sets the mode manual: expired items stay until {@link #sweep()} deletes them. */
+  /** Sets the mode to manual: expired items stay until {@link #sweep()} deletes them. */
   public TtlStatus manual() {
     return setMode(Map.of("mode", "manual"));
   }

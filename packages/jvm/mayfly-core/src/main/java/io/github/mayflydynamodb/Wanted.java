@@ -9,8 +9,8 @@ import java.util.Map;
  * Selects the change that an await waits for, and the time limit: {@code
  * Wanted.remove().byService().within(Duration.ofSeconds(1))}. Each method returns a changed copy.
  *
- * <p>By default, earlier changes that are in the table's stream count as well, so an await after an advance finds the
- * changes that the advance made. Without a stream, only changes after the call count.
+ * <p>By default, an await also finds earlier changes that are in the table's stream, for example those that an advance
+ * made before the call. Without a stream, an await finds only changes after the call.
  */
 public final class Wanted {
   private static final Duration TIMEOUT_DEFAULT = Duration.ofSeconds(5);
@@ -80,7 +80,7 @@ public final class Wanted {
     return timeout;
   }
 
-  /** Whether the default start applies, so that an await on a table without a stream can ignore earlier changes. */
+  /** Whether earlier changes are optional: an await on a table without a stream can then ignore them. */
   boolean looksBackIfItCan() {
     return Instant.EPOCH.equals(since);
   }

@@ -132,8 +132,8 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Waits until every record in the world's streams has reached its function, for at most 30 s of real time. It does
-   * not wait for a function that keeps failing. Equivalent to an advance by 0 s with {@link Travel#SETTLE}.
+   * Waits until every record in the world's streams has reached its function, for at most 30 s of real time. This
+   * method does not wait for a function that keeps failing. Equivalent to an advance by 0 s with {@link Travel#SETTLE}.
    *
    * @throws HandlerException if a function that was not registered with {@link FunctionOptions#mayFail} failed
    */
@@ -141,7 +141,7 @@ public final class World implements AutoCloseable {
     return settle(SETTLE_TIMEOUT);
   }
 
-  /** Like {@link #settle()}, but with another time limit, in real time; at most ten minutes. */
+  /** Like {@link #settle()}, but with a different time limit, in real time: at most ten minutes. */
   public Advanced settle(Duration atMost) {
     return clock.settle(atMost);
   }
@@ -191,7 +191,7 @@ public final class World implements AutoCloseable {
     return new Change(Json.object(answer.get("record")));
   }
 
-  /** Saves the state of the world: tables, items, indexes, pending expiries, streams and clock. It copies no data. */
+  /** Saves the state of the world: tables, items, indexes, pending expiries, streams and clock. No data is copied. */
   public Snapshot snapshot() {
     return new Snapshot(control, (String) control.call("POST", "/snapshots", Map.of()).get("id"));
   }
@@ -252,9 +252,9 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Registers a function of this JVM, for event source mappings and Invoke. It receives the event as JSON and returns
-   * its response as a Map, List, String, Number, Boolean or null. It runs in separate threads, and is served on a free
-   * port of the loopback interface. A server on another machine or in a container cannot reach it: use {@link
+   * Registers a function of this JVM, for event source mappings and Invoke. The function receives the event as JSON and
+   * returns its response as a Map, List, String, Number, Boolean or null. It runs in separate threads, and is served on
+   * a free port of the loopback interface. A server on another machine or in a container cannot reach it: use {@link
    * #function(String, URI)}.
    *
    * <p>An exception that the function throws fails the invocation and the test. The exception is printed, and thrown

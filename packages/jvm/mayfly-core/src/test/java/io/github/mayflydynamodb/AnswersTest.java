@@ -13,7 +13,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 /** Tests of how the server's responses are converted to records. */
 class AnswersTest {
   @Test
-  void an_advance_has_all_members_of_the_response() {
+  void the_result_of_an_advance_has_all_members_of_the_response() {
     Advanced advanced =
         Advanced.of(
             Json.parseObject(

@@ -16,7 +16,7 @@ class AwaitTest extends Fixture {
   private static final Map<String, String> KEY = Map.of("id", "1");
 
   @Test
-  void an_await_after_an_advance_finds_the_changes_of_the_advance() {
+  void an_await_after_an_advance_finds_the_changes_that_the_advance_made() {
     createCarts();
     putCart("1", START.plusSeconds(3600));
     clock.advance(Duration.ofHours(2));
@@ -93,7 +93,7 @@ class AwaitTest extends Fixture {
   }
 
   @Test
-  void every_DynamoDB_type_converts_to_the_SDKs_values() {
+  void values_of_every_DynamoDB_type_are_converted_to_the_SDKs_values() {
     createCarts();
     Map<String, AttributeValue> item =
         Map.of(

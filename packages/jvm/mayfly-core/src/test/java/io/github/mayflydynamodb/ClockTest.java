@@ -25,7 +25,7 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void a_clock_is_frozen_at_its_current_time_by_default() {
+  void freeze_without_an_instant_freezes_the_clock_at_its_current_time() {
     Instant now = clock.freeze().now();
     assertEquals(now, clock.instant());
     assertEquals(now, clock.instant());
@@ -68,7 +68,7 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void an_advance_can_settle_and_age_the_streams() {
+  void an_advance_can_settle_and_age_stream_records() {
     createCarts();
     putCart("1", START.plusSeconds(20 * 3600));
     Advanced advanced = clock.advance(Duration.ofHours(25), SETTLE, AGE_STREAMS);
@@ -80,7 +80,7 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void an_advance_has_a_resolution_of_milliseconds() {
+  void an_advance_has_a_resolution_of_one_millisecond() {
     clock.freeze(START);
     assertEquals(START.plusMillis(1), clock.advance(Duration.ofMillis(1)).now());
     assertEquals(START.plusMillis(1501), clock.advance(Duration.ofMillis(1500)).now());

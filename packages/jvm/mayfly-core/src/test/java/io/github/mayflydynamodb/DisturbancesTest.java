@@ -104,7 +104,7 @@ class DisturbancesTest extends Fixture {
   }
 
   @Test
-  void waiting_for_a_failpoint_times_out() {
+  void awaitWaiting_times_out_if_no_expiry_reaches_the_failpoint() {
     createCarts();
     try (Failpoint point = world.failpoint("carts", Map.of("id", "1"))) {
       MayflyException late = assertThrows(MayflyException.class, () -> point.awaitWaiting(Duration.ZERO));

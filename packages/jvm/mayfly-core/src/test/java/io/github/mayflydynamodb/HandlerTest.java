@@ -171,7 +171,7 @@ class HandlerTest {
   }
 
   @Test
-  void close_delivers_the_remaining_records_and_throws_their_failures() {
+  void close_delivers_the_remaining_records_and_throws_the_functions_failure() {
     carts(FAILS, Map.of("MaximumBatchingWindowInSeconds", 300, "MaximumRetryAttempts", 0), OPTIONS);
     put("1");
     HandlerException thrown = assertThrows(HandlerException.class, world::close);
@@ -213,7 +213,7 @@ class HandlerTest {
   }
 
   @Test
-  void settle_throws_failures_of_a_function_at_a_URL_unless_it_may_fail() throws IOException {
+  void settle_throws_failures_of_a_function_at_a_URL_unless_the_function_may_fail() throws IOException {
     HttpServer elsewhere = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     elsewhere.createContext(
         "/",

@@ -34,7 +34,7 @@ class ServerLogTest {
   }
 
   @Test
-  void a_mark_is_not_part_of_the_log() throws Exception {
+  void a_mark_written_to_the_pipe_is_not_part_of_the_log() throws Exception {
     Process process = start("printf half >&2; echo written; read -r line; echo ' line' >&2; echo written; read -r line");
     ServerLog log = new ServerLog();
     log.follow(process);

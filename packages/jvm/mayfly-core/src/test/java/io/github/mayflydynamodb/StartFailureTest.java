@@ -54,7 +54,7 @@ class StartFailureTest {
   }
 
   @Test
-  void a_server_that_does_not_answer_in_time_is_ended_and_reported_with_its_log() throws IOException {
+  void a_server_that_does_not_answer_in_time_is_stopped_and_reported_with_its_log() throws IOException {
     Path program = script("echo \"I take my time\" >&2; echo $$ > " + directory + "/pid; exec sleep 60");
     String sentence = refused(ServerOptions.defaults().binary(program).startTimeout(Duration.ofMillis(500)));
     assertEquals(

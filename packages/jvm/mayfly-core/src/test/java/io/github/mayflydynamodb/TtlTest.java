@@ -77,7 +77,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void explain_says_why_an_item_still_exists_or_does_not() {
+  void explain_says_why_an_item_still_exists_or_why_it_does_not() {
     createCarts();
     putCart("1", START.plusSeconds(60));
     Explanation waits = world.explain("carts", Map.of("id", "1"));
@@ -93,7 +93,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void every_reason_of_the_server_has_an_enum_value() {
+  void every_reason_that_the_server_returns_has_an_enum_value() {
     createCarts();
     Map<String, AttributeValue> wrong =
         Map.of(

@@ -119,7 +119,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void control_can_make_any_call_of_the_control_api_for_its_world() {
+  void control_can_make_any_call_to_the_control_api_for_its_world() {
     createCarts();
     Map<String, Object> shards = world.control("POST", "/streams/carts/split", Map.of());
     assertEquals(3, ((List<?>) shards.get("shards")).size());
@@ -127,7 +127,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void a_control_exception_has_type_message_and_status() {
+  void a_control_exception_has_a_type_a_message_and_a_status() {
     ControlException refused = assertThrows(ControlException.class, () -> world.ttl("carts").status());
     assertEquals(404, refused.httpStatus());
     assertEquals(

@@ -9,7 +9,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Gives tests their world, and parts of it, as parameters. {@link MayflyExtension} lists the types.
+ * Passes tests their world, and the world's clock, clients and server, as parameters. {@link MayflyExtension} lists the
+ * types.
  *
  * <pre>{@code
  * @MayflyTest

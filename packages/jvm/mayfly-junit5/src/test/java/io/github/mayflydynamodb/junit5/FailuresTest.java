@@ -73,7 +73,7 @@ class FailuresTest {
     static ProcessHandle process;
 
     @Test
-    void keeps(Server server) {
+    void the_server_runs_during_the_test(Server server) {
       process = ProcessHandle.of(server.pid().orElseThrow()).orElseThrow();
       assertTrue(process.isAlive());
     }
@@ -204,7 +204,7 @@ class FailuresTest {
     }
 
     @Test
-    void nothing() {}
+    void does_nothing() {}
   }
 
   @Test

@@ -40,7 +40,7 @@ class ReadmeTest {
   }
 
   @Test
-  void the_README_has_the_coordinates_of_a_module() throws IOException {
+  void the_README_has_the_coordinates_of_the_module_for_JUnit() throws IOException {
     String install = String.join("", blocks(README, "xml"));
     assertThat(install).contains("<groupId>io.github.mayfly-dynamodb</groupId>");
     assertThat(install).contains("<artifactId>mayfly-junit5</artifactId>");
