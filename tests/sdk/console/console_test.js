@@ -180,7 +180,7 @@ test("an item can be written as JSON, updated in the form, replaced and deleted"
   await browser.close(page);
 });
 
-test("PartiQL runs a statement and reports errors", async () => {
+test("the PartiQL tab runs a statement and reports errors", async () => {
   await create_table("carts");
   const page = await browser.open(server, "tables/carts/partiql");
   const statement = page.getByLabel("Statement"),
@@ -516,7 +516,7 @@ test("shards can be split and rolled over", async () => {
   await browser.close(page);
 });
 
-test("a trigger shows its last batch, its failures and retries, and the records it gave up", async (t) => {
+test("a trigger shows its last batch, its failures and retries, and the records that it gave up on", async (t) => {
   let status = 500;
   const handler = http.createServer((request, answer) => {
     request.resume();

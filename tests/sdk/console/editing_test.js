@@ -197,7 +197,7 @@ test("a table can be created with keys, a TTL, a stream and indexes", async () =
   await browser.close(page);
 });
 
-test("Schema can add and delete indexes and turn TTL and the stream on and off", async () => {
+test("the Schema tab can add and delete indexes and turn TTL and the stream on and off", async () => {
   await create_table("carts", { ttl: null, stream: false });
   await put("carts", { id: S("1"), customer: S("ada") });
   const page = await browser.open(server, "tables/carts/schema");
@@ -384,7 +384,7 @@ test("items whose TTL can never fire are marked in the list and in the item", as
   await browser.close(page);
 });
 
-test("a table's page and Time list the items that the server reports as never expiring", async () => {
+test("a table's page and the Time pane list the items that the server reports as never expiring", async () => {
   const evil = `<img src=x onerror="owned=1">`;
   await create_table("carts");
   await put("carts", { id: S(evil), ttl: N(start * 1000) });

@@ -31,7 +31,7 @@ const (
 	removeOne
 	exchange // writes if the item has the expected value
 	addTo
-	exchangeBoth // a transaction: writes both if the first has the expected value
+	exchangeBoth // a transaction: writes both items if the first item has the expected value
 	getBoth
 )
 
@@ -202,7 +202,7 @@ func (recorder *recorder) record(client int, in request, call int64, out respons
 
 func (recorder *recorder) now() int64 { return int64(time.Since(recorder.began)) }
 
-// Runs clients until the server is killed or each has sent `requests` requests.
+// Runs clients until the server is killed or each client has sent `requests` requests.
 func (recorder *recorder) run(t *testing.T, server *mayflyServer, clients, requests int, choose func(*rand.Rand) request,
 	seed int64, killAfter time.Duration) {
 	t.Helper()

@@ -198,7 +198,7 @@ func TestATransactionIsAppliedCompletelyOrCanceledWithReasons(t *testing.T) {
 	equal(t, prices, []float64{0, 10})
 }
 
-func TestAnExpiryRemovesItemAndIndexEntryAndItsRecordNamesTheService(t *testing.T) {
+func TestAnExpiryRemovesTheItemAndItsIndexEntryAndTheRecordNamesTheService(t *testing.T) {
 	server := startMayfly(t)
 	client := server.dynamodb()
 	createCarts(t, client)

@@ -2,7 +2,7 @@
 //!
 //! ```ignore
 //! let mayfly = Mayfly::start();
-//! mayfly.dynamodb().list_tables().send().await?;      // it stops when `mayfly` is dropped
+//! mayfly.dynamodb().list_tables().send().await?;      // the server stops when `mayfly` is dropped
 //! ```
 
 use std::path::{Path, PathBuf};

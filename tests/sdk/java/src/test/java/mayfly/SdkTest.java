@@ -95,7 +95,7 @@ class SdkTest {
             () -> carts.updateItem(request -> request.item(cart).conditionExpression(affordable)));
     assertEquals("The conditional request failed", failed.awsErrorDetails().errorMessage());
 
-    // The same with a low-level update expression.
+    // The same update with a low-level update expression.
     Map<String, AttributeValue> attributes =
         dynamodb
             .updateItem(
@@ -172,7 +172,7 @@ class SdkTest {
   }
 
   @Test
-  void anExpiryRemovesItemAndIndexEntryAndItsRecordNamesTheService() throws Exception {
+  void anExpiryRemovesTheItemAndItsIndexEntryAndTheRecordNamesTheService() throws Exception {
     long ttl = Instant.now().getEpochSecond() + 3600;
     putUntil("goes", ttl);
     putUntil("stays", ttl + 24 * 3600);
