@@ -191,7 +191,7 @@ async fn a_transaction_is_applied_completely_or_canceled_with_reasons() -> Resul
 }
 
 #[tokio::test]
-async fn an_expiry_removes_the_item_and_its_index_entry_and_the_record_names_the_service() -> Result<(), Failure> {
+async fn an_expiry_removes_an_item_and_index_entry_and_its_record_names_the_service() -> Result<(), Failure> {
     let mayfly = Mayfly::start();
     let client = mayfly.dynamodb();
     create_carts(&client).await?;
