@@ -129,7 +129,7 @@ constexpr std::pair<std::string_view, const char*> groups[] = {
     {"replication", "Delay or pause replication between the regions of global tables"},
     {"function", "Register functions that event source mappings and Invoke call"},
     {"faults", "Make operations fail on purpose"},
-    {"failpoint", "Hold an item's expiry just before its deletion"},
+    {"failpoint", "Hold an item's expiry just before the item is deleted"},
 };
 
 // Calls whose answers are printed in a special format.
@@ -335,7 +335,7 @@ void Commands::add_advance(const ControlCall& call) {
 // If a table is given, the command makes a different call.
 void Commands::add_ttl_show(const ControlCall& call) {
   const ControlCall& of_table = call_named("show_ttl");
-  CLI::App& show = add("ttl show", "Print TTL settings, pending and expired items of tables", call,
+  CLI::App& show = add("ttl show", "Print TTL settings and counts of pending and expired items", call,
                        [](const Given&) { return Tree::object(); });
   show.add_option("TABLE", given_->texts["table"], "Table (default: all tables)");
   take(show, call.query[0]);

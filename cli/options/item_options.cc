@@ -12,9 +12,9 @@ namespace {
 using What = ItemCommand::What;
 
 constexpr const char* item_footer =
-    "Key attributes have the types of the table's key. Other values are read as JSON if they are valid JSON\n"
-    "(5, true, null, [1,2], '\"5\"'), and as strings otherwise. The table's TTL attribute also takes a time\n"
-    "(2031-01-01T00:00:00Z) or a duration from now, by the account's clock (+48h).\n\n"
+    "Key attributes have the types that the table defines. Other values are read as JSON if they are valid\n"
+    "JSON (5, true, null, [1,2], '\"5\"'), and as strings otherwise. The table's TTL attribute also takes a\n"
+    "time (2031-01-01T00:00:00Z) or a duration from now, by the account's clock (+48h).\n\n"
     "Examples:\n"
     "  mayfly item put carts id=1 owner=ann total=12.50 ttl=+48h\n"
     "  mayfly item put carts '{\"id\": \"1\", \"tags\": [\"a\", \"b\"]}'\n"

@@ -212,7 +212,7 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
       ->capture_default_str();
   serve
       .add_option("--ttl-window-seconds", options.ttl_window_seconds,
-                  "Length of the windows that count upcoming expiries")
+                  "Length of the windows in which expiries are counted")
       ->envname("MAYFLY_TTL_WINDOW_SECONDS")
       ->type_name("N")
       ->check(between(1, 24 * 3600))

@@ -81,9 +81,10 @@ std::string plan_text(const PlanView& view) {
   text += "items\n";
   number("scanned", counts.scanned, "");
   number("placed", counts.of(Standing::placed), "checked no later than their TTL");
-  number("missing", counts.of(Standing::missing), "not in the index: mayfly sweep backfill");
-  number("strays, late", counts.of(Standing::late), "only their TTL was shortened: mayfly sweep backfill");
-  number("strays, passed", counts.of(Standing::passed), "in a finished window: mayfly sweep backfill");
+  number("missing", counts.of(Standing::missing), "not in the index; run mayfly sweep backfill");
+  number("strays, late", counts.of(Standing::late),
+         "their TTL was shortened without moving them in the index; run mayfly sweep backfill");
+  number("strays, passed", counts.of(Standing::passed), "in a finished window; run mayfly sweep backfill");
   number("never", counts.of(Standing::never),
          "TTL is not a number, is too far ahead, or is over five years past");
   number("expired by now", counts.expired, "");

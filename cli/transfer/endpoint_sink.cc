@@ -81,8 +81,9 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
         return Unexpected{table.name +
                           ": source and target are the same table. Use --rename, or name another server"};
       if (!is_there && !has_settings(table)) {
-        return Unexpected{table.name + ": there is no such table at " + endpoint_->where() +
-                          ", and the source has no table definition. Create it first, or use --schema"};
+        return Unexpected{
+            table.name + ": there is no such table at " + endpoint_->where() +
+            ", and the source has no table definition. Create the table first, or use --schema"};
       }
       if (is_there && has_settings(table) && options_.if_exists == IfExists::fail) {
         return is_there_already(table.name);

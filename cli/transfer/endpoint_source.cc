@@ -125,8 +125,9 @@ Expected<void, std::string> EndpointSource::find_tables(const Selection& selecti
     for (const Tree& name : *names) {
       if (!name.is_string() || !selection.has(name.get<std::string>())) continue;
       if (selection.is_all() && name == sweep::state_table_default)
-        notices_.push_back(std::string(sweep::state_table_default) +
-                           ": skipped, because it holds the state of 'mayfly sweep'; name it to copy it");
+        notices_.push_back(
+            std::string(sweep::state_table_default) +
+            ": skipped, because it holds the state of 'mayfly sweep'; to copy this table, name it");
       else
         tables_.push_back({.name = name.get<std::string>()});
       if (tables_.size() > tables_max)

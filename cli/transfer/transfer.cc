@@ -357,7 +357,8 @@ Outcome<void> Run::settle_secret() {
       secret +=
           static_cast<char>(engine::hex_digits.find(digits[i]) * 16 + engine::hex_digits.find(digits[i + 1]));
     if (secret.empty())
-      return problem("the transfer began with a given anonymization secret. Give the same secret again");
+      return problem(
+          "the transfer began with an anonymization secret that you set. Set the same secret again");
   } else if (secret.empty()) {
     secret = generated_secret();
     settled_["secret"] = engine::hex(secret);
@@ -365,7 +366,7 @@ Outcome<void> Run::settle_secret() {
   hash_.emplace(std::move(secret));
   const std::string check = engine::hex(hash_->bytes("check", "").substr(0, sizeof(std::uint64_t)));
   if (resumed_ && json::string_member(settled_, "secret_check") != check)
-    return problem("the transfer began with a different anonymization secret. Give the same secret again");
+    return problem("the transfer began with a different anonymization secret. Set the same secret again");
   settled_["secret_check"] = check;
   return {};
 }

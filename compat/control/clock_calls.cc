@@ -209,8 +209,8 @@ std::span<const ControlCall> clock_calls() {
           .as("--age-streams");
   static constexpr Member set_body[] = {
       Member{"mode", Kind::text,
-             "frozen: the clock stops until it is moved; offset: it runs like the host's; rate: faster or "
-             "slower; "
+             "frozen: the clock stops until it is moved; offset: it runs like the host's; rate: it runs "
+             "faster or slower; "
              "real: it follows the host's clock"}
           .of(mode_names),
       {"now", Kind::time,
@@ -247,8 +247,9 @@ std::span<const ControlCall> clock_calls() {
   static constexpr Member next_answer{"next_expiry", Kind::time, "The next time at which an item expires",
                                       Given::or_null};
   static constexpr Member never_answer =
-      Member{"never", Kind::map, "Items whose TTL never expires them, by table and reason"}.with(
-          never_of_table);
+      Member{"never", Kind::map,
+             "Items that can never expire because their TTL is invalid, by table and reason"}
+          .with(never_of_table);
   static constexpr Member born_answer =
       Member{"born_expired", Kind::map, "Items that had expired when they were written, by table"}.with(
           count_of_table);

@@ -67,7 +67,9 @@ std::span<const ControlCall> failpoint_calls() {
       {"region", Kind::text, "Region of the table", Given::always},
       {"table", Kind::text, "Table of the item", Given::always},
       {"key", Kind::image, "Primary key of the item", Given::always},
-      Member{"state", Kind::text, "waiting: the item's expiry waits here", Given::always}.of(states),
+      Member{"state", Kind::text, "waiting if the item's expiry has reached the failpoint, otherwise armed",
+             Given::always}
+          .of(states),
       {"due", Kind::time, "When the waiting item expired"}};
   static constexpr Member answer[] = {
       Member{"failpoints", Kind::list, "The account's failpoints", Given::always}.with(point_members)};
@@ -86,7 +88,7 @@ std::span<const ControlCall> failpoint_calls() {
       {.method = "PUT",
        .path = "/_mayfly/failpoints",
        .name = "arm_failpoint",
-       .about = "Hold an item's expiry just before its deletion; an advance blocks there",
+       .about = "Hold an item's expiry just before the item is deleted; an advance waits at the failpoint",
        .effect = Effect::sets,
        .waits = Waits::for_changes,
        .body = arm_body,

@@ -123,7 +123,7 @@ std::span<const ControlCall> trigger_calls() {
       {"batches", Kind::whole, "Batches since the server started", Given::always},
       {"records", Kind::whole, "Records in these batches", Given::always},
       {"failures", Kind::whole, "Calls that failed", Given::always},
-      {"retries", Kind::whole, "Calls that repeated a batch", Given::always},
+      {"retries", Kind::whole, "Calls that retried a batch", Given::always},
       {"given_up", Kind::whole, "Records that were given up", Given::always},
       Member{"last_batch", Kind::object, "The last batch"}.with(last_batch_members),
       Member{"last_failure", Kind::object, "The last failure"}.with(call_error_members),

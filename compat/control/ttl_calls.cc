@@ -228,7 +228,8 @@ std::span<const ControlCall> ttl_calls() {
        Given::always},
       Member{"lag_ms", Kind::object, "How late items were deleted, in milliseconds", Given::always}.with(
           lag_members),
-      Member{"never", Kind::map, "Items whose TTL can never expire them, by reason"}.with(count_members),
+      Member{"never", Kind::map, "Items that can never expire because their TTL is invalid, by reason"}.with(
+          count_members),
       Member{"suspects", Kind::list, "The latest items whose TTL is suspect"}.with(suspect_members),
       Member{"windows", Kind::list, "The next windows in which items expire", Given::always}.with(
           window_members)};

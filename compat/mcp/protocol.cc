@@ -30,8 +30,8 @@ constexpr int lasting_ms = 3'600'000;
 constexpr std::string_view instructions =
     "Mayfly is DynamoDB for tests. It has the same API, removes items at the instant their TTL passes, and "
     "lets you control the clock. Each account (twelve digits) has its own tables, streams and clock. To test "
-    "expiry, call set_clock with mode frozen, write, call advance_clock and read. If an item still exists or "
-    "is gone unexpectedly, call explain_expiry. Call take_snapshot before an experiment and restore_snapshot "
+    "expiry, call set_clock with mode frozen, write, call advance_clock and read. If an item unexpectedly "
+    "exists or is missing, call explain_expiry. Call take_snapshot before an experiment and restore_snapshot "
     "after it. Results are DynamoDB JSON; with plain=true, items are plain JSON. explain_error explains "
     "errors. See also mayfly://docs/control.";
 

@@ -161,7 +161,7 @@ constexpr Tool written_tools[] = {
     {"delete_table", "Delete a table", "Delete a table and its items.", Effect::destroys, "DeleteTable",
      of_table},
     {"update_time_to_live", "Enable or disable TTL",
-     "Enable TTL and choose its attribute, which holds epoch seconds, or disable it.", Effect::sets,
+     "Enable TTL and choose its attribute, which holds epoch seconds, or disable TTL.", Effect::sets,
      "UpdateTimeToLive", of_update_ttl},
 
     {"get_item", "Get an item", "Read one item.", Effect::reads, "GetItem", of_get_item, true},
@@ -207,8 +207,9 @@ constexpr Tool written_tools[] = {
 
     {"metrics", "Metrics", "Get metrics in Prometheus' format.", Effect::reads, "", of_metrics, false,
      &show_metrics},
-    {"explain_error", "Explain an error", "Explain when DynamoDB or Mayfly raises an error, and what to do.",
-     Effect::reads, "", of_explain_error, false, &explain},
+    {"explain_error", "Explain an error",
+     "Explain what causes an error of DynamoDB or Mayfly, and what to do about it.", Effect::reads, "",
+     of_explain_error, false, &explain},
 };
 
 bool has_items(std::span<const control::Member> members) {

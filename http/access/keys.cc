@@ -84,7 +84,7 @@ Expected<Keys, std::string> Keys::parse(std::string_view text) {
     *setting = value;
   }
   CHECK_OK(end_profile());
-  if (keys.keys_.empty()) return Unexpected{std::string("it contains no keys")};
+  if (keys.keys_.empty()) return Unexpected{std::string("the file contains no keys")};
   return keys;
 }
 
@@ -94,13 +94,13 @@ Expected<Keys, std::string> Keys::from_file(const std::string& path) {
   };
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return fail(std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) return fail("it is a directory");
+  if (S_ISDIR(status.st_mode)) return fail("the path is a directory");
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(std::strerror(errno));
   std::string text(file_bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > file_bytes_max) return fail("it is longer than 1 MB");
+  if (text.size() > file_bytes_max) return fail("the file is longer than 1 MB");
   auto keys = parse(text);
   if (!keys) return fail(keys.error());
   return keys;

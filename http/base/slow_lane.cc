@@ -17,8 +17,8 @@ std::string_view name_of(Waiting kind) {
     case Waiting::invocations: return "invocations";
     case Waiting::operations: return "operations";
     case Waiting::agents: return "MCP requests";
-    case Waiting::locks: return "operations that wait";
-    case Waiting::processors: return "operations that compute";
+    case Waiting::locks: return "operations that wait for a lock or the disk";
+    case Waiting::processors: return "compute-intensive operations";
   }
   return {};
 }

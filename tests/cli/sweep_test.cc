@@ -529,7 +529,8 @@ TEST_CASE("a scan classifies items and arms those with a missing or wrong window
   CHECK(costs.backfill_once == 4 * 2 + 2);
   CHECK(costs.by_sweeper == 2'592'000 + 16 * 43'200);
   CHECK_THAT(plan_text({.layout = table.layout, .facts = *facts, .counts = &before, .costs = costs}),
-             Catch::Contains("  strays, late               1  only their TTL was shortened"));
+             Catch::Contains(
+                 "  strays, late               1  their TTL was shortened without moving them in the index"));
 
   ScanCounts armed;
   REQUIRE(scan(true, armed));

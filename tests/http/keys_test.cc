@@ -55,8 +55,8 @@ TEST_CASE("keys come from an AWS credentials file whose other settings are ignor
 }
 
 TEST_CASE("a keys file with missing or incomplete keys is rejected without revealing a secret") {
-  CHECK(problem_of("") == "it contains no keys");
-  CHECK(problem_of("[default]\nregion = x\n") == "it contains no keys");
+  CHECK(problem_of("") == "the file contains no keys");
+  CHECK(problem_of("[default]\nregion = x\n") == "the file contains no keys");
   CHECK(problem_of("[a]\naws_access_key_id = A\n") == "profile a has no aws_secret_access_key");
   CHECK(problem_of("[a]\naws_secret_access_key = A\n[b]\n") == "profile a has no aws_access_key_id");
   CHECK(problem_of("[a]\nhunter2\n") == "line 2 is not a setting such as name = value");
@@ -83,7 +83,7 @@ TEST_CASE("signature checks take keys from a file or the environment and --keys 
   CHECK(Keys::required(true, file + "x").error() ==
         "cannot use the keys in " + file + "x: No such file or directory");
   CHECK(Keys::required(true, path.parent_path().string()).error() ==
-        "cannot use the keys in " + path.parent_path().string() + ": it is a directory");
+        "cannot use the keys in " + path.parent_path().string() + ": the path is a directory");
   const Variables key(
       {{"AWS_ACCESS_KEY_ID", "B"}, {"AWS_SECRET_ACCESS_KEY", "two"}, {"AWS_SESSION_TOKEN", "t"}});
   const auto keys = *Keys::required(true, "");

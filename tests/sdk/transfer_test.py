@@ -339,7 +339,7 @@ class TransferTest(unittest.TestCase):
     def test_the_all_option_skips_the_state_table_of_sweep_unless_the_table_is_named(self):
         self.make("carts")
         self.make("mayfly_sweep")
-        left_out = "mayfly_sweep: skipped, because it holds the state of 'mayfly sweep'; name it to copy it"
+        left_out = "mayfly_sweep: skipped, because it holds the state of 'mayfly sweep'; to copy this table, name it"
         self.assertEqual(self.export("--all", "--to", "backup").count(left_out), 1)
         self.import_("--from", "backup")
         self.assertEqual(self.there.list_tables()["TableNames"], ["carts"])
