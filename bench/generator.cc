@@ -1,11 +1,12 @@
-// The parts of bench/run.py that are in C++: generating load, timing a server's start, and the fixed answer.
+// The parts of bench/run.py that are in C++: generating load, timing a server's start, and serving a fixed
+// answer.
 //
 //   bench_generator load PORT CONNECTIONS MILLISECONDS REQUESTS FIRST
 //   bench_generator start PORT SERVER_CPU OWN_CPU SECONDS_MAX REQUESTS COMMAND...
 //   bench_generator fixed-answer PORT FILE
 //
 // `load` and `start` print a line of JSON. FIRST is the number of the first request to send. `fixed-answer`
-// returns the file's contents to every request until it is killed.
+// responds to every request with the file's contents until the process is killed.
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Measures the cost of a table's history: writes with recovery on, compared with recovery off; taking a
-// point; writes after the point was taken; and restoring a table from the point. The database is in memory. A
-// write is a PutItem call in process, with JSON for the request and the response.
+// Measures the cost of a table's history: writes with recovery on, compared with recovery off; taking a point
+// in time; writes after the point was taken; and restoring a table from the point. The database is in memory.
+// A write is a PutItem call in process, with JSON for the request and the response.
 //
 //   bench_history
 #include "engine/background/history.h"

@@ -25,7 +25,7 @@ constexpr int expiry_count = 20'000;
 constexpr int lag_count = 500;
 constexpr int repetitions = 4;
 
-// The time of frozen clocks, a day in 2022.
+// The time at which clocks are frozen, on a day in 2022.
 constexpr TimePoint start{milliseconds{1658266080000}};
 
 std::string sort_key(int number) { return std::to_string(1'000'000 + number); }
@@ -128,7 +128,7 @@ void put_item_ceiling(benchmark::State& state) {
   for (auto _ : state) store.put(sort_key(spread(turn++)), stored_item);
 }
 
-// The first write of each item, which stores the item, an index entry, an expiry entry and a change record.
+// Each item's first write stores the item, an index entry, an expiry entry and a change record.
 void put_item_full(benchmark::State& state) {
   Emulator emulator(Options{.frozen_at = start});
   create_table(emulator, true);
@@ -180,7 +180,7 @@ void query_ceiling(benchmark::State& state) {
   }
 }
 
-// Items fall due over one minute, and the clock jumps past that minute. The result is the time of one expiry.
+// Items fall due over one minute, and the clock jumps past that minute. The result is the time per expiry.
 void expiry(benchmark::State& state) {
   for (auto _ : state) {
     Emulator emulator(Options{.frozen_at = start});
@@ -230,8 +230,8 @@ void expiry_ceiling(benchmark::State& state) {
   }
 }
 
-// Keeps the best figure of each benchmark, because other load on the machine makes the others worse. Prints
-// nothing.
+// Keeps the best figure of each benchmark, because other load on the machine can only make a figure worse.
+// Prints nothing.
 class Collector : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }

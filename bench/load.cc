@@ -202,7 +202,7 @@ class Connection {
     send();
   }
 
-  // Ends this connection. It does not reconnect, so that a failing server is not flooded with connections.
+  // Ends this connection without reconnecting, so that a failing server is not flooded with connections.
   void fail(std::string why) {
     --turn_.under_way;
     turn_.wrong(std::move(why));

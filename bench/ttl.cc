@@ -170,8 +170,9 @@ void lag(std::size_t count, bool loaded) {
   report.print();
 }
 
-// RocksDB alone with the same bytes, in the same order, in batches of the same size. Keys are hashes, so
-// items are written in random key order. Items that are due at the same instant expire in key order.
+// Measures RocksDB alone with the same bytes, in the same order, in batches of the same size. Keys are
+// hashes, so items are written in random key order. Items that are due at the same instant expire in key
+// order.
 double raw_deletions_per_second(std::size_t count, bool spread) {
   RawStore store;
   const std::string image(100, 'x');
