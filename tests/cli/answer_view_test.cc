@@ -25,7 +25,7 @@ TEST_CASE("a response's members are printed as aligned names and values") {
       "settled      true\n");
 }
 
-TEST_CASE("a list is printed as a table and an empty list as a sentence") {
+TEST_CASE("a list is printed as a table and an empty list is printed as a sentence") {
   const std::string answer =
       R"({"items":[{"key":{"id":{"S":"1"},"at":{"N":"5"}},"due":"x"},{"key":{"id":{"S":"22"}},"more":[1,2]}]})";
   CHECK(view(answer, "items") == "KEY        DUE  MORE\nid=1 at=5  x\nid=22           1, 2\n");
@@ -37,7 +37,7 @@ TEST_CASE("a list is printed as a table and an empty list as a sentence") {
   CHECK(view(R"({"tables":{"carts":{"status":"ENABLED"}}})", "tables") == "NAME   STATUS\ncarts  ENABLED\n");
 }
 
-TEST_CASE("a server's response cannot control the terminal") {
+TEST_CASE("control characters in a server's response cannot control the terminal") {
   const std::string hostile = R"({"a\u001b":"\u001b]0;x\u0007","l":[{"\u009b":"\n\u009b2J"}]})";
   const std::string people = view(hostile);
   CHECK(people == "a\\x1b  \\x1b]0;x\\x07\nl:\n  \\xc2\\x9b\n  \\x0a\\xc2\\x9b2J\n");

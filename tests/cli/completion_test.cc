@@ -1,4 +1,4 @@
-// Tests completion. The tests call it in the same way as the shells' scripts.
+// Tests completion. The tests call it in the same way as the shells' scripts do.
 #include "cli/options/completion.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST_CASE("names that a running server knows are completed") {
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("completion omits names that a shell could expand and limits their number") {
+TEST_CASE("completion omits names that a shell could expand and prints a limited number of names") {
   std::string many =
       R"x({"snapshots":[{"id":"$(touch x)"},{"id":"`x`"},{"id":"a b"},{"id":"a'b"},{"id":"*"},)x"
       R"({"id":"a\nb"},{"id":"\u001b[2J"},{"id":""},{"id":7},{"id":"good-1.x_y"})";

@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 using std::chrono::seconds;
 
-TEST_CASE("a deadline calls its function when it passes unless it was canceled") {
+TEST_CASE("a deadline that was not canceled calls its function when the deadline passes") {
   std::promise<void> passed;
   const cli::Deadline at_once(seconds(0), [&] { passed.set_value(); });
   passed.get_future().wait();

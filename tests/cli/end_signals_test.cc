@@ -76,7 +76,8 @@ TEST_CASE("a second end signal is ignored or ends the process as configured") {
   CHECK(after_two(EndSignals::Another::ends_the_process) == -SIGTERM);
 }
 
-TEST_CASE("a process that does not end soon after a signal exits with the status that Late returns") {
+TEST_CASE(
+    "a process that does not end soon after a signal exits with the status that its Late function returns") {
   static_assert(EndSignals::late_after < milliseconds(1000));  // SECURITY.md promises one second
   CHECK(in_a_process([] {
           const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });

@@ -40,7 +40,7 @@ int health(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("mayfly --version prints its name and version") {
+TEST_CASE("mayfly --version prints the program's name and version") {
   Process mayfly({"--version"});
   CHECK(mayfly.line() == "mayfly " MAYFLY_VERSION);
   CHECK(mayfly.wait() == 0);
@@ -62,7 +62,7 @@ TEST_CASE("with --exit-with-parent a server exits when its parent exits for any 
   Process shell({"-c", script, "--exit-with-parent"}, {}, "/bin/sh");
   CHECK(health(shell.port()) == 200);
   CHECK(shell.end(SIGKILL) == -SIGKILL);
-  const std::string said = shell.errors();  // ends only after the server has also exited
+  const std::string said = shell.errors();  // returns only after the server has also exited
   CHECK(said.find("the parent process has exited: exiting\n") != std::string::npos);
 }
 
@@ -221,7 +221,8 @@ TEST_CASE("every option can be given in the environment") {
   CHECK(fs::is_directory(directory.path / "data"));
 }
 
-TEST_CASE("an invalid environment variable is rejected by name unless its option is given") {
+TEST_CASE(
+    "an invalid environment variable is rejected with its name unless the command line has its option") {
   Process wrong({"serve"}, {"MAYFLY_PORT=99999"});
   CHECK(wrong.wait() == 2);
   CHECK(wrong.errors() == "mayfly: --port must be between 0 and 65535, got 99999 (set by MAYFLY_PORT)\n");
@@ -297,7 +298,7 @@ TEST_CASE("a mistyped word is quoted with a suggestion if a known word is simila
   }
 }
 
-TEST_CASE("mayfly without arguments prints an introduction and a command group prints its commands") {
+TEST_CASE("mayfly without arguments prints an introduction and a command group lists its commands") {
   Process alone(std::vector<std::string>{});
   CHECK(alone.line() == "Mayfly " MAYFLY_VERSION
                         ": DynamoDB for tests. Items disappear at the instant their TTL passes.");

@@ -90,7 +90,7 @@ TEST_CASE("sweep --json prints the results for each table") {
   CHECK(carts.sweep({"sweep", "--once"}) == swept);
 }
 
-TEST_CASE("sweep plan --json omits a table that fails and prints the other tables") {
+TEST_CASE("sweep plan --json omits a table whose plan fails and prints the other tables") {
   const Carts carts;
   const Directory directory;
   const std::string tables = directory.path() + "/tables.json";

@@ -236,7 +236,7 @@ TEST_CASE("a repeated option and a comma-separated variable give the same list")
   }
 }
 
-TEST_CASE("DynamoDB Local's arguments become options of serve under any program name") {
+TEST_CASE("DynamoDB Local's arguments become options of serve whether the program is called mayfly or java") {
   for (const char* program : {"mayfly", "/usr/bin/java"}) {
     std::vector<std::string> words = {program,     "-Xmx1g", "-jar", "DynamoDBLocal.jar",
                                       "-sharedDb", "-port",  "1234"};

@@ -158,7 +158,7 @@ TEST_CASE("intrinsic functions evaluate as in CloudFormation") {
                  "t.json")[0][1]["TableName"] == "xaws");
 }
 
-TEST_CASE("a condition that many other conditions name twice is evaluated once") {
+TEST_CASE("a condition that other conditions refer to twice is evaluated only once") {
   std::string conditions = "Conditions:\n  C0: !Equals [a, a]\n";
   const auto named = [](int number) { return "!Condition C" + std::to_string(number); };
   for (int number = 1; number <= 40; ++number)
@@ -198,7 +198,8 @@ TEST_CASE("a template that creates no table because all conditions are false is 
       "--schema-parameter NAME=VALUE");
 }
 
-TEST_CASE("a global table gets replicas in its other regions and the settings of its own region's replica") {
+TEST_CASE(
+    "a global table gets the settings of the configured region's replica and replicas in its other regions") {
   CHECK(requests(R"(
 Resources:
   T:
@@ -340,7 +341,7 @@ TEST_CASE("a directory's schema files are read in name order and its other files
   CHECK(read->warnings.empty());
 }
 
-TEST_CASE("an unreadable file in a directory causes a warning or an error if --schema-strict is set") {
+TEST_CASE("an unreadable file in a directory causes an error with --schema-strict and a warning without it") {
   const Files files;
   const std::string bad = files.write("a.yml", "a: ]");
   files.write("b.yml", table_of_properties + "      TableName: second\n");
@@ -395,7 +396,7 @@ TEST_CASE("files and directories that are too large are rejected") {
         many.path.string() + " has more than 10,000 files");
 }
 
-TEST_CASE("an error names the file and the resource and suggests a fix") {
+TEST_CASE("an error in a schema file names the file and the resource and suggests a fix") {
   CHECK(schema_problem("a: ]", "t.yaml") == "t.yaml: line 1: did not find expected node content");
   CHECK(schema_problem("{\"a\": 1}", "t.json") ==
         "t.json defines no tables. It must be a CloudFormation template, a NoSQL Workbench model, or the "
@@ -535,7 +536,7 @@ TEST_CASE("scalars are converted to the types of their properties") {
           .tags == *json::parse_tree(R"({"Count": "0", "Live": "false"})"));
 }
 
-TEST_CASE("unknown values in tags become placeholders and each file causes one warning") {
+TEST_CASE("unknown values in tags become placeholders and cause one warning per file") {
   const std::string text = R"(
 Parameters: {Owner: {Type: String}}
 Resources:
@@ -764,7 +765,7 @@ TEST_CASE("an error about YAML that CloudFormation rejects names the line") {
   CHECK(schemas::parse_yaml("a: \"\xff\"\n").error() == "byte 4: invalid leading UTF-8 octet");
 }
 
-TEST_CASE("the last value of a repeated member counts and only the first document is read") {
+TEST_CASE("the last value of a repeated YAML key counts and only the first YAML document is read") {
   CHECK(*schemas::parse_yaml("a: 1\nb: 2\na: 3\n") == *json::parse_tree(R"({"a": 3, "b": 2})"));
   CHECK(*schemas::parse_yaml("a: 1\n---\nb: 2\n") == *json::parse_tree(R"({"a": 1})"));
   CHECK(schemas::parse_yaml("")->is_null());

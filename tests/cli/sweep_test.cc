@@ -333,7 +333,7 @@ TEST_CASE("an expired item is deleted once and a renewed item survives no matter
   table.put("renewed", new_year + 2, 2);
   table.renew("renewed", new_year + 4000);
   table.advance(10);
-  // Makes about half of the requests of this operation fail.
+  // Makes about half of the requests for this operation fail.
   table.fault(R"({"fault":")" + fault + R"(","operation":")" + operation +
               R"(","probability":0.5,"seed":7})");
   for (int n = 0; n < 5; ++n) sweeper.sweep();
@@ -424,7 +424,8 @@ TEST_CASE("sweepers share the shards evenly and take over a dead sweeper's shard
 
   for (int shard = 0; shard < 5; ++shard) rows.shards[shard] = {0, 1, shard < 4 ? "a" : "b"};
   rows.beats = {{"a", 9}, {"b", 4}};
-  // A sweeper that is seen for the first time counts as alive until its counter has not moved for one lease.
+  // A sweeper that is seen for the first time counts as alive until one lease passes without a change to its
+  // counter.
   CHECK(changes({}).sweepers == 2);
   CHECK(changes({}).release == std::vector<int>{3});
   CHECK(changes({{"b", {4, now - 2s}}}).take.empty());
@@ -592,7 +593,8 @@ TEST_CASE("a table without a suitable index is rejected with the reason") {
              Catch::StartsWith("table none: ResourceNotFoundException: Requested resource not found"));
 }
 
-TEST_CASE("responses narrow the estimated clock difference and a host clock that is ahead is held back") {
+TEST_CASE(
+    "responses narrow the estimated clock difference and a sweeper with a fast clock uses an earlier time") {
   ClockSkew skew;
   CHECK_FALSE(skew.bounds());
   // The endpoint's clock is 5.4 s behind the sweeper's.

@@ -129,7 +129,7 @@ TEST_CASE("rules that contradict each other or themselves are rejected with a sh
     CHECK(wrong(R"({"default":"keep","rules":[{)" + members + "}]}").size() < 300);
 }
 
-TEST_CASE("a repeated ** in a path counts as one") {
+TEST_CASE("a repeated ** in a path counts as one **") {
   const auto steps = transfer::parse_path("a.**.**.**[1].**.b");
   REQUIRE(steps);
   using Kind = transfer::PathStep::Kind;
@@ -237,7 +237,7 @@ TEST_CASE("a transfer whose journal was truncated anywhere resumes after the jou
     for (std::uint64_t page = 1; page <= 3; ++page)
       REQUIRE((*journal)->page({.part = 0, .cursor = std::to_string(page), .items = page},
                                {.file = "f", .bytes = 10 * page, .items = page}, {{"dropped", 1}}));
-    CHECK_FALSE(transfer::Journal::resume(path, asked));  // only one process at a time can resume it
+    CHECK_FALSE(transfer::Journal::resume(path, asked));  // only one process at a time can resume a journal
     CHECK(transfer::Journal::in_the_way(path) == path + ": another mayfly process is using it");
   }
   CHECK(transfer::Journal::in_the_way(path) ==

@@ -57,7 +57,8 @@ TEST_CASE("the last of duplicate body members wins and an error names the first 
         refusal("Unknown member 'zeta'; this call accepts rules."));
 }
 
-TEST_CASE("a body that nests too deeply or has invalid UTF-8 or overflows a double is rejected") {
+TEST_CASE(
+    "a body that nests too deeply or has invalid UTF-8 or a number that overflows a double is rejected") {
   TestEmulator emulator;
   const auto nested = [](int depth) {
     return "{\"rules\":" + std::string(depth, '[') + std::string(depth, ']') + "}";

@@ -90,7 +90,8 @@ bool says(const std::string& answer, std::string_view message) {
 
 }  // namespace
 
-TEST_CASE("an update whose result exceeds the item size limit builds none of its values", "[holds]") {
+TEST_CASE("an update whose result would exceed the item size limit builds none of the result's values",
+          "[holds]") {
   Lists lists;
   const auto appends = [](int i) { return "q" + std::to_string(i) + "=list_append(l,l)"; };
   CHECK(says(lists.within(40 * megabyte, "UpdateItem", Lists::update("SET " + all_of(150, appends))),

@@ -47,7 +47,7 @@ std::string joined(int count, const std::string& each, const std::string& betwee
   return all;
 }
 
-TEST_CASE("a partition key may have up to 2048 bytes and a sort key up to 1024 bytes") {
+TEST_CASE("a partition key may have up to 2048 bytes and a sort key may have up to 1024 bytes") {
   Music music;
   music.ok("PutItem", Music::put(std::string(2048, 'a'), std::string(1024, 's')));
   CHECK(music.refused("PutItem", Music::put(std::string(2049, 'a'), "s")) ==
@@ -636,7 +636,7 @@ TEST_CASE("concurrent callers cannot exceed the limits on what they create") {
   CHECK(functions == 3);
 }
 
-TEST_CASE("an unsupported AWS member is rejected by name and an unknown member is ignored") {
+TEST_CASE("an unsupported AWS member is rejected with its name and an unknown member is ignored") {
   Music music;
   const std::string no = "Mayfly does not support this member of the request yet: ";
   json table = json::parse(R"({"TableName":"others","BillingMode":"PAY_PER_REQUEST",

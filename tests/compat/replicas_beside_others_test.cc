@@ -100,7 +100,7 @@ struct Regions : TestEmulator {
 
 }  // namespace
 
-TEST_CASE("restoring a replica yields a standalone table with its region's items as of the requested second",
+TEST_CASE("restoring a replica yields a standalone table with the replica's items at the requested second",
           "[replication][backups]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
@@ -237,7 +237,7 @@ TEST_CASE("a snapshot restore brings back replicas with their writes in flight a
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("eventually consistent reads of a replica lag behind the writes that have arrived there",
+TEST_CASE("eventually consistent reads of a replica lag behind the writes that have arrived at the replica",
           "[replication][stale_reads]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);

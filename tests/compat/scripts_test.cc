@@ -1,4 +1,4 @@
-// Runs the golden scripts, tests/scripts/<operation>/*.txt. Each lists requests and the complete responses.
+// Runs the golden scripts, tests/scripts/<operation>/*.txt. A script lists requests and complete responses.
 //
 //   # What this shows, for a reader.
 //   > CreateTable {"TableName":"music", …}

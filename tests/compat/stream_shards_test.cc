@@ -57,7 +57,7 @@ class Streamed : public TestEmulator {
                                const std::string& number = {}) {
     return refused("GetShardIterator", request(shard, type, number));
   }
-  // The ids of the page's records, for example "abc." A final dot means that the shard ends there.
+  // The ids of the page's records, such as "abc.", where the dot means that the shard ends there.
   std::string page(const std::string& iterator) {
     const json answer = ok("GetRecords", {{"ShardIterator", iterator}});
     std::string seen;

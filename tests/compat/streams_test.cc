@@ -104,7 +104,7 @@ std::string failure(const std::string& type, const std::string& message) {
   return R"({"__type":"com.amazonaws.dynamodb.v20120810#)" + type + R"(","message":")" + message + "\"}";
 }
 
-TEST_CASE("stream records identify the writer and contain both images") {
+TEST_CASE("a stream record shows whether the service made the change and contains both images") {
   World world;
   world.create("carts");
   world.call("UpdateTimeToLive",
@@ -468,7 +468,8 @@ TEST_CASE("an iterator is valid for 15 minutes") {
         failure("ExpiredIteratorException", "The provided iterator exceeds the maximum age allowed."));
 }
 
-TEST_CASE("a clock jump does not age an iterator and the iterator shows the resulting expiries") {
+TEST_CASE(
+    "a clock jump does not age an iterator and the iterator returns the records of the resulting expiries") {
   World world;
   world.create("carts");
   world.call("UpdateTimeToLive",

@@ -1,5 +1,5 @@
-// Requests of variable size, up to DynamoDB's limits. script/cost counts the instructions of each at one size
-// and at twice that size, with callgrind.
+// Requests of variable size, up to DynamoDB's limits. script/cost uses callgrind to count the instructions of
+// each request at one size and at twice that size.
 //
 //   cost_cases                  prints the cases, one per line, each with its smaller size
 //   cost_cases NAME SIZE        runs a case; the instructions in measured() are counted

@@ -119,7 +119,7 @@ TEST_CASE("listeners that keep a change share one copy of it") {
   CHECK(note_of(one[1]->change()).new_item == Item{{"id", "b"}});
 }
 
-TEST_CASE("a change has its record's shard and told() returns the last delivered sequence number") {
+TEST_CASE("a change names its record's shard and told() returns the last delivered sequence number") {
   World world;
   Table description = simple_table("orders");
   description.stream = stream_of(StreamView::keys_only);

@@ -30,7 +30,8 @@ Item expiring_within(const std::string& id, std::int64_t in_seconds) {
 
 }  // namespace
 
-TEST_CASE("in exact mode an item fires when it is due and in manual mode it never fires", "[expiry_mode]") {
+TEST_CASE("in exact mode an item's deletion fires when the item is due and in manual mode it never fires",
+          "[expiry_mode]") {
   CHECK(fires_at(table_in({ExpiryMode::Kind::exact}), start_ms) == start_ms);
   CHECK(fires_at(table_in({ExpiryMode::Kind::manual}), start_ms) == never);
 }

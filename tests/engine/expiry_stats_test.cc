@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 using engine::ExpiryStats;
 
-TEST_CASE("a limited number of deletions is remembered with only the latest deletion of each key") {
+TEST_CASE("only a limited number of deletions and only the latest deletion of each key are remembered") {
   ExpiryStats stats;
   CHECK_FALSE(stats.last_of("a"));
   stats.record("a", {.due = 1000, .at = 1001, .born_due = false});

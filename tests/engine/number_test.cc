@@ -40,7 +40,7 @@ Number random_number(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("a number prints in the same plain form however it was written") {
+TEST_CASE("a number is printed in the same plain form however it was written") {
   const std::pair<std::string_view, std::string> cases[] = {
       {"0", "0"},
       {"-0", "0"},

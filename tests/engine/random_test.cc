@@ -64,7 +64,7 @@ TEST_CASE("databases without a seed make different ids", "[random]") {
   for (const std::string& id : ids) CHECK(is_uuid(id));
 }
 
-TEST_CASE("threads that draw from one seed concurrently get different numbers", "[random]") {
+TEST_CASE("threads that concurrently draw numbers from the same seed get different numbers", "[random]") {
   constexpr int threads_max = 8, numbers_max = 10'000;
   SeededRandom random(1);
   std::vector<std::vector<std::uint64_t>> drawn(threads_max);

@@ -254,7 +254,7 @@ TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][
   CHECK(world.timers().earliest()->due == start_ms + 1'000'000'001);
 }
 
-TEST_CASE("a sweep starts after the index entries of items that have already expired", "[reaper][holds]") {
+TEST_CASE("a sweep skips the index entries of items that have already been deleted", "[reaper][holds]") {
   World world;
   auto carts = expiring_table(world);
   for (int i = 0; i < 100; ++i) world.put(carts, expiring_item(std::to_string(i), i));
@@ -381,8 +381,7 @@ TEST_CASE("a timer that is pushed while the next expiry is looked up is not lost
   asker.join();
 }
 
-TEST_CASE("a requested sweep of one table also deletes items that fire in the account's other tables",
-          "[reaper]") {
+TEST_CASE("a requested sweep of one table also deletes due items in the account's other tables", "[reaper]") {
   World world;
   auto carts = expiring_table(world), orders = expiring_table(world, "orders");
   world.database().tables().update(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });

@@ -80,7 +80,7 @@ TEST_CASE("a new replica has all items and receives each later write with a stre
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a write arrives when its route is open and its lag has passed on the account's clock",
+TEST_CASE("a write arrives when its route is open and the route's lag has passed on the account's clock",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -180,7 +180,7 @@ TEST_CASE("an item expires where it was written and its removal arrives elsewher
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an expiry removes the write that expired and never a later write of another region",
+TEST_CASE("an expiry removes the version that expired and never a later version from another region",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));

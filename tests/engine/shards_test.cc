@@ -102,7 +102,7 @@ TEST_CASE("the first shards of a stream cover all hashes", "[shards]") {
   }
 }
 
-TEST_CASE("a shard splits into halves or rolls over to one child and the children start after it ends",
+TEST_CASE("a shard splits into halves or rolls over to one child and its children start after the shard ends",
           "[shards]") {
   Stream stream = one_shard();
   const auto halves = reshard(stream, 0, Resharding::split, 1000, 50);

@@ -118,7 +118,7 @@ TEST_CASE("after an error hold() does not wait for the flush that caused the err
   CHECK(world.runs == 1);
 }
 
-TEST_CASE("a flush after an error is held until it is released but a compaction is not held") {
+TEST_CASE("a flush that starts after an error is held until it is released but a compaction is not held") {
   Fixture world;
   world.schedule(flush);  // scheduled before the error, started by a thread after it
   CHECK(world.jobs->hold(hours(1)));
@@ -134,7 +134,8 @@ TEST_CASE("a flush after an error is held until it is released but a compaction 
   CHECK(!world.jobs->begin_resuming());
 }
 
-TEST_CASE("a flush from before an error is held even if it starts after the resumption has begun") {
+TEST_CASE(
+    "a flush that was scheduled before an error is held even if it starts after the resumption has begun") {
   Fixture world;
   world.schedule(flush);
   CHECK(world.jobs->hold(hours(1)));

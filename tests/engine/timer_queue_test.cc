@@ -28,7 +28,7 @@ TEST_CASE("a table's timer is the earliest one that was pushed", "[timer_queue]"
   CHECK(timers.size() == 0);
 }
 
-TEST_CASE("tables take turns in the order in which they fire and not in the order of due times",
+TEST_CASE("tables take turns in the order in which their timers fire and not in the order of their due times",
           "[timer_queue]") {
   TimerQueue timers([] {});
   timers.push({1, 100, 900});

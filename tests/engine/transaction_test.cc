@@ -125,7 +125,7 @@ TEST_CASE("a write that changes nothing writes no record", "[transaction]") {
   CHECK(records[2].cause == Cause::user);
   CHECK_FALSE(records[2].new_image);
   CHECK(records[2].created == start_ms);
-  // The keys, {"id":"a"}, take 3 bytes, and the rest of the old image, {"n":2}, takes 3 more bytes.
+  // The record's keys take 3 bytes, and its old image takes 6: 3 for {"id":"a"} and 3 for {"n":2}.
   CHECK(records[2].size_bytes == 3 + 6);
 }
 

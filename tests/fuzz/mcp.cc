@@ -106,7 +106,7 @@ void look_at_result(const Tree& result) {
   must(structured == nullptr || structured->is_object(), "structured content is an object");
 }
 
-// `id` is the request's id as JSON, or empty if it has no valid id.
+// `id` is the request's id as JSON, or empty if the request has no valid id.
 void look_at_answer(const Tree& answer, const std::string& id) {
   must(answer.is_object() && json::string_member(answer, "jsonrpc") == "2.0", "a response is JSON-RPC");
   must(answer.contains("id"), "a response has an id");

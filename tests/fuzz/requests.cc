@@ -16,7 +16,7 @@
 namespace mayfly::testing {
 namespace {
 
-// More steps would only slow the fuzzer down; it combines inputs itself.
+// More steps would only slow down the fuzzer, which combines inputs itself.
 constexpr int steps_max = 12;
 
 void run(FuzzedEmulator& emulator, std::string_view step) {

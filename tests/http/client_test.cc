@@ -34,7 +34,7 @@ std::string fetched(std::string bytes) {
 
 }  // namespace
 
-TEST_CASE("a request sends its length and Connection: close") {
+TEST_CASE("every request contains its length and Connection: close") {
   OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   const ClientRequest request{.method = "PUT",
                               .path = "/_mayfly/clock",

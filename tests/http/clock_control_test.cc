@@ -156,7 +156,7 @@ TEST_CASE("an item that is renewed at a failpoint survives") {
   CHECK(server.call("DELETE", "/_mayfly/failpoints", renewed).status == 404);
 }
 
-TEST_CASE("a server stops while an expiry waits at a failpoint") {
+TEST_CASE("a server can stop while an expiry waits at a failpoint") {
   Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   server.create_table("carts", false);

@@ -85,7 +85,7 @@ TEST_CASE("compressed data decompresses to the original") {
   }
 }
 
-TEST_CASE("gzip data can have several members and deflate data only one") {
+TEST_CASE("gzip data can have several members and deflate data can have only one") {
   CHECK(inflated(compress("one,", Encoding::gzip) + compress("two", Encoding::gzip), Encoding::gzip) ==
         "one,two");
   CHECK(failure_of(compress("one,", Encoding::deflate) + compress("two", Encoding::deflate),

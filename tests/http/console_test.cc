@@ -77,7 +77,7 @@ TEST_CASE("console headers restrict the page to this origin and forbid framing")
     CHECK(html.find(inside) == std::string::npos);
 }
 
-TEST_CASE("console files are sent gzipped to clients that accept gzip and plain to others") {
+TEST_CASE("console files are sent gzipped to clients that accept gzip and uncompressed to other clients") {
   Running running;
   const HttpAnswer plain = running.ask(http_request("GET", page)),
                    packed = running.ask(http_request("GET", page, {{"Accept-Encoding", "gzip, br"}}));

@@ -609,7 +609,7 @@ TEST_CASE("reads lag under a stale_reads rule unless they are consistent or the 
   CHECK(count() == 3);
 }
 
-TEST_CASE("a latency fault delays the response of a write that is already applied", "[holds]") {
+TEST_CASE("a latency fault delays the response to a write that is already applied", "[holds]") {
   Running running;
   create_table(running, "carts", false);
   running.ok("PUT", "/_mayfly/faults",
@@ -654,7 +654,7 @@ TEST_CASE("a failed operation is applied if its fault rule says so") {
   }
 }
 
-TEST_CASE("a connection_closed fault keeps earlier responses and drops later requests") {
+TEST_CASE("a connection_closed fault lets earlier responses arrive and drops later requests") {
   Running running;
   running.ok("PUT", "/_mayfly/faults",
              R"({"rules":[{"operation":"DescribeEndpoints","fault":"connection_closed"}]})");

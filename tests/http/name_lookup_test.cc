@@ -110,7 +110,7 @@ TEST_CASE("a lookup fails after the time-out if the name server gives no valid a
   CHECK(look_up("db.internal", {.servers = "127.0.0.1:1", .answer_time_max = 50ms}).empty());
 }
 
-TEST_CASE("many lookups run at once and a context that ends does not wait for them") {
+TEST_CASE("many lookups run at once and an io_context that ends does not wait for its lookups") {
   const NameServer server;
   std::size_t found = 0;
   {

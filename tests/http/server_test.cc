@@ -817,7 +817,7 @@ TEST_CASE("large waiting requests count against the memory limit at their maximu
   CHECK(running.ask(operation_request("ListTables", "{}")).body == list_tables_answer);
 }
 
-TEST_CASE("the unread response that has stalled longest is closed first") {
+TEST_CASE("the connection whose unread response has stalled longest is closed first") {
   std::vector<http::HeldBytes::Share> shares(4);
   std::vector<std::size_t> closed;
   http::HeldBytes* all = nullptr;

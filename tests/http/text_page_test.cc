@@ -38,7 +38,7 @@ TEST_CASE("a client that sends no request or an endless one is disconnected and 
   CHECK(next.receive().body == "shown");
 }
 
-TEST_CASE("a page needs a valid address that is not in use") {
+TEST_CASE("a page cannot be served at an address that is invalid or in use") {
   const auto problem = [](const std::string& address) {
     return http::TextPage::open(address, "/", [] { return std::string(); }).error();
   };

@@ -94,7 +94,7 @@ Candidates shown_then(const ModelTable& table, engine::Instant earliest, engine:
     std::vector<std::shared_ptr<const Json>>& of_key = candidates[key];
     const auto due = item == nullptr ? std::nullopt : due_of(*item);
     const auto fired = item == nullptr ? std::nullopt : fires(table, *item);
-    // If the TTL settings may have been different at the time, the item may have been visible or not.
+    // If the TTL settings may have been different at the time, the item may have been visible or hidden.
     const bool certain = table.expiry_changed < earliest;
     const bool gone = fired && *fired <= latest;
     const bool there = certain ? !fired || *fired > earliest : true;

@@ -131,9 +131,9 @@ bool Model::records_follow(const ModelTable& before, const ModelTable& found, en
   });
 }
 
-// The model is notified of a table's change some time after the change was written, and other requests may
-// have committed in the meantime. A table's change and a commit to another table that are written at the same
-// time can be reported in either order.
+// The model is notified of a change to a table some time after the change was written, and other requests may
+// have committed in the meantime. If a change to a table and a commit to another table are written at the
+// same time, they can be reported in either order.
 bool Model::was_near(std::size_t state, const std::string& name,
                      const std::function<bool(const ModelTable*)>& right) const {
   constexpr int reach = 3;

@@ -58,8 +58,8 @@ std::string model_key_of(const engine::Table& table, std::string_view encoded) {
   return key;
 }
 
-// The write that an item of a global table, or its removal, comes from. Returns nullopt if the table is not
-// global or the item is older than its replica.
+// The last write to an item of a global table, including a write that removed the item. Returns nullopt if
+// the table is not global or the item is older than its replica.
 std::optional<ModelWrite> write_of(const engine::Database& database, const engine::Table& table,
                                    std::string_view key) {
   std::string bytes;
@@ -460,7 +460,7 @@ class Simulation {
     }
   }
 
-  // Call while no request is in flight. Finishes all background work and compares everything with the model.
+  // Requires: no request is in flight. Finishes all background work and compares everything with the model.
   // Repeats this a minute later, to check that sleeping tasks woke up although no client moved a clock.
   void check() {
     check_now();

@@ -96,7 +96,7 @@ void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamC
         std::this_thread::yield();
         continue;
       }
-      // Closes the oldest open shard. It is split until there are eight shards.
+      // Closes the oldest open shard: splits it if fewer than eight shards are open, otherwise rolls it over.
       const std::vector<engine::Shard> shards = table->description()->stream->shards;
       const auto is_open = [](const engine::Shard& shard) { return !shard.closed; };
       const bool split = std::count_if(shards.begin(), shards.end(), is_open) < 8;

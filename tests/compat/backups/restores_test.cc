@@ -243,8 +243,9 @@ TEST_CASE("an interrupted restore continues after a restart even if its source i
   CHECK(world.emulator->emulator().database().history_size().footprint().versions == 0);
 }
 
-TEST_CASE("a table restore resumes if a snapshot taken during it is restored and a reset ends the restore",
-          "[backups]") {
+TEST_CASE(
+    "a table restore resumes if a snapshot taken during it is restored and stops if the account is reset",
+    "[backups]") {
   Stepped world;
   world.fill();
   world.restore(world.backup());

@@ -120,7 +120,7 @@ TEST_CASE("a key that points outside the bucket's directory or is malformed is r
   place.refuses(long_part, "KeyTooLongError");
   place.refuses(long_key, "KeyTooLongError");
   place.refuses(deep + "a", "KeyTooLongError");
-  // Keys that only look similar are valid.
+  // Keys that only look like malformed keys are valid.
   for (const std::string key : {"...", "..a", "a..b/c", "\\..\\secret", "~", "-rf", "C:", "a\nb", "%2e%2e"})
     CHECK(place.calls.put(key, key) == "");
   CHECK(place.calls.get("a\nb") == "a\nb");
@@ -178,7 +178,7 @@ TEST_CASE("an upload becomes visible only when it is finished and leaves nothing
   CHECK(place.calls.get("a") == "before");
 }
 
-TEST_CASE("an upload to a full disk fails and keeps the old object") {
+TEST_CASE("an upload to a full disk fails and leaves the old object unchanged") {
   const Place place;
   CHECK(place.calls.put("a", "before") == "");
   {

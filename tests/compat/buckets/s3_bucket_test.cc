@@ -246,7 +246,8 @@ TEST_CASE("a malformed key is rejected before any request is sent") {
   CHECK(place.s3->requests.empty());
 }
 
-TEST_CASE("configured bucket names refer to directories and all other bucket names refer to the endpoint") {
+TEST_CASE(
+    "configured bucket names refer to directories and all other names refer to buckets at the endpoint") {
   const Directory directory;
   const auto s3 = std::make_shared<FakeS3>();
   const auto alone = *Buckets::open({.directories = {{"here", directory.path()}}});

@@ -83,7 +83,7 @@ TEST_CASE("a bulk put record is kept as JSON with its condition even if the file
   CHECK(ion(R"({Item:{id:"1"},ConditionExpression:7})") == "{\"id\":{\"S\":\"1\"}}\n");
 }
 
-TEST_CASE("DYNAMODB_JSON has an item on each line") {
+TEST_CASE("a DYNAMODB_JSON file has an item on each line and may have empty lines") {
   CHECK(json_lines(book_json) == book_shown);
   CHECK(json_lines(book_json + "\n" + book_json + "\r\n") == book_shown + book_shown);
   CHECK(json_lines("\n  \r\n" + book_json + "\n\n") == book_shown);
@@ -287,7 +287,7 @@ TEST_CASE("an error about a bad record names the record's file and index") {
   REQUIRE(records.size() == 2);
   CHECK(records[1].error().file == "data/a.csv");
   CHECK(records[1].error().index == 1);
-  // This is the example of an import's log from AWS's guide.
+  // This example of an import's log comes from AWS's guide.
   CHECK(
       error_line("my-import-source",
                  "arn:aws:dynamodb:us-east-1:531234567890:table/target-table/import/01658528578619-c4d4e311",
@@ -298,7 +298,7 @@ TEST_CASE("an error about a bad record names the record's file and index") {
       R"(["One or more parameter values were invalid: Missing the key pk in the item"]})");
 }
 
-TEST_CASE("gzip members or zstd frames unpack to one text and an empty file has no records") {
+TEST_CASE("several gzip members or zstd frames unpack to one text and an empty file has no records") {
   const std::string text = book_json + "\n";
   CHECK(shown(read_file({.compression = Compression::gzip}, gzip_of(text) + gzip_of("") + gzip_of(text))) ==
         book_shown + book_shown);
@@ -366,7 +366,7 @@ TEST_CASE("unpacking stops when a file exceeds its limits") {
   CHECK(read.ends_with("The file decompresses to more than a thousand times its size\n"));
 }
 
-TEST_CASE("a value nested deeper than an item allows is rejected at any depth") {
+TEST_CASE("a value that nests deeper than an item allows is rejected however deep it is") {
   for (const int depth : {33, 70, 599, 700, 100'000}) {
     std::string json, ion_text;
     for (int i = 0; i < depth; ++i) json += R"({"L":[)", ion_text += '[';

@@ -105,7 +105,7 @@ TEST_CASE("an export during writes contains both halves of each transaction or n
   }
 }
 
-TEST_CASE("concurrent requests with one token start a single export", "[exports][races]") {
+TEST_CASE("concurrent requests with the same token start only one export", "[exports][races]") {
   WithBucket world;
   world.emulator.run("CreateTable", create_carts);
   world.emulator.run("UpdateContinuousBackups", recovery_on);

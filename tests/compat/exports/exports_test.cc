@@ -1,4 +1,4 @@
-// Tests exports of tables with a scheduler that the test steps.
+// Tests exports of tables. The tests step the scheduler.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>

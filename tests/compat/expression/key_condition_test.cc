@@ -25,7 +25,7 @@ Substitutions values() {
   return out;
 }
 
-// Returns the condition in a short form, as p={"S":"s"} c>{"N":"1"}, or the error message.
+// Returns the condition in a short form, such as p={"S":"s"} c>{"N":"1"}, or the error message.
 std::string matched(std::string_view text, const KeySchema& schema) {
   auto substitutions = values();
   auto parsed = parse_condition("KeyConditionExpression", text, substitutions);

@@ -14,7 +14,7 @@ namespace {
 const char* const legacy_document =
     R"({"n":{"N":"5"},"s":{"S":"hello"},"ns":{"NS":["2","4"]},"l":{"L":[{"N":"4"}]}})";
 
-// Returns "true" or "false" for the document above, or the error message.
+// Evaluates the condition on the document above. Returns "true", "false" or the error message.
 std::string outcome(const compat::Result<std::optional<Condition>>& condition) {
   if (!condition) return condition.error().message;
   if (!*condition) return "no condition";

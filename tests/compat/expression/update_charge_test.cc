@@ -37,7 +37,8 @@ TEST_CASE("an update's charge counts the path elements of targets and operands")
   CHECK(charge("REMOVE ab[0].c") == 3 + 1 + 2 + (4 + 1) + (4 + 1));
   CHECK(charge("SET a = bc") == 3 + 19 + 1 + (1 + 14 + 2));
   CHECK(charge("SET a = bc.def[0]") == 3 + 19 + 1 + (1 + 14 + 2 + 14 + 3 + 14 + 1));
-  // REMOVE l[1] costs 7 in total, and REMOVE l[10] costs 8.
+  // The clause REMOVE l[1] costs 7 bytes: 1 for REMOVE, 1 for the name, 4 for the index and 1 for the index's
+  // digit.
   CHECK(charge("REMOVE l[0]") == 3 + 7);
   CHECK(charge("REMOVE l[1]") == 3 + 7);
   CHECK(charge("REMOVE l[9]") == 3 + 7);

@@ -87,7 +87,7 @@ Step end_completed(Run&) { return Step::ends({Status::completed}); }
 
 }  // namespace
 
-TEST_CASE("a job's steps run one after the other and the progress of each is visible", "[jobs]") {
+TEST_CASE("a job's steps run one after the other and the progress of each step is visible", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = [&](Run& run) {
@@ -115,7 +115,7 @@ TEST_CASE("a job's steps run one after the other and the progress of each is vis
   CHECK(world.jobs->settle(account, host_time()));
 }
 
-TEST_CASE("an account runs a few jobs at once and its other jobs wait with the status in progress",
+TEST_CASE("an account runs a few jobs at once and its other jobs wait with the status IN_PROGRESS",
           "[jobs]") {
   std::vector<Script> scripts(running_max + 2);
   JobsWorld world;
@@ -214,7 +214,7 @@ TEST_CASE("a job's token finds the job for 8 hours after the job ends and job id
   CHECK(same(Kind::table_import).empty());
 }
 
-TEST_CASE("jobs are listed latest first and forgotten after 90 days of the account's time", "[jobs]") {
+TEST_CASE("jobs are listed latest first and forgotten after 90 days on the account's clock", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = [](Run& run) {
@@ -242,7 +242,7 @@ TEST_CASE("jobs are listed latest first and forgotten after 90 days of the accou
   CHECK(world.world->database().documents().list("@job-log").empty());
 }
 
-TEST_CASE("with too many jobs the jobs that ended first are forgotten", "[jobs]") {
+TEST_CASE("if there are too many jobs the jobs that ended first are forgotten", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = end_completed;
@@ -390,7 +390,7 @@ TEST_CASE("a job that hits a write failure is marked failed once storage works a
   CHECK(world.status(*started.back()) == Status::completed);
 }
 
-TEST_CASE("jobs leave nothing behind when snapshots and resets run concurrently", "[jobs]") {
+TEST_CASE("jobs leave no data behind when snapshots and resets run concurrently", "[jobs]") {
   World world;  // threads step them
   Jobs jobs(world.database(), {});
   std::atomic<int> alive = 0, refused = 0;

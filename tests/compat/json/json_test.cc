@@ -12,7 +12,6 @@ namespace {
 
 std::string nested(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
-// Parses the text and returns the value as it is written back.
 void write(json::Writer& out, const json::Value& value) {
   switch (value.kind()) {
     case json::Value::Kind::null: return out.raw("null");
@@ -33,6 +32,7 @@ void write(json::Writer& out, const json::Value& value) {
   }
 }
 
+// Parses the text and returns the value as it is written back.
 std::string rewritten(std::string_view text) {
   const auto document = json::parse(text);
   if (!document) return "not JSON";

@@ -97,7 +97,7 @@ TEST_CASE("a tree is printed in the same format that the JSON writer uses") {
 })");
 }
 
-TEST_CASE("invalid UTF-8 is rejected when parsed and does not throw when printed") {
+TEST_CASE("the parser rejects invalid UTF-8 and printing invalid UTF-8 does not throw") {
   CHECK_FALSE(json::parse_tree("\"\x80\""));
   CHECK_FALSE(json::parse_tree("{\"\xed\xa0\x80\":1}"));
   CHECK(json::print(json::Tree{{"region", "\xff"}}) == "{\"region\":\"\xff\"}");
@@ -123,7 +123,7 @@ TEST_CASE("a tree that nests too deeply is rejected") {
   CHECK_FALSE(json::parse_tree(objects + "1" + std::string(json::depth_max + 1, '}')));
 }
 
-TEST_CASE("the limit on a tree's values also counts arrays and objects") {
+TEST_CASE("arrays and objects also count toward the limit on a tree's values") {
   const std::string_view text = R"([0,{"a":1}])";
   CHECK(json::parse_tree(text, json::Decimals::read, 4));
   for (const std::size_t values_max : {3, 2, 1, 0})

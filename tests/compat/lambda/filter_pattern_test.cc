@@ -311,7 +311,7 @@ TEST_CASE("the cost of matching is linear in the size of the record for every pa
     const auto pattern = FilterPattern::parse(text);
     REQUIRE(pattern);
     const auto steps = [&, &element = element](int count) {
-      // The last element has the leaf that the pattern looks for, in case no other element has it.
+      // The last element has the leaves that the patterns look for, because the other elements may lack them.
       std::string record = R"({"a":[)";
       for (int i = 0; i < count; ++i) record += element + ",";
       record += R"({"b":1,"c":{"b":"x"}}]})";

@@ -183,7 +183,7 @@ TEST_CASE("quoted headers and truncated names are valid UTF-8", "[mcp]") {
   CHECK(unknown["error"]["message"] == "Method not found: " + std::string(199, 'a') + "...");
 }
 
-TEST_CASE("every error of DynamoDB and Mayfly is explained by name", "[mcp]") {
+TEST_CASE("explain_error finds every error of DynamoDB and Mayfly by the error's name", "[mcp]") {
   for (const mcp::KnownError& known : mcp::known_errors()) {
     const auto explained = mcp::explain_error(compat::error_type(known.kind));
     REQUIRE(!explained.is_null());

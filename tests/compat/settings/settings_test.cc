@@ -157,7 +157,7 @@ TEST_CASE("is_on_demand agrees with the stored settings of a table") {
   CHECK(is_on_demand(table));
 }
 
-TEST_CASE("an index that is recreated under its name starts with default settings") {
+TEST_CASE("an index that is recreated with the same name starts with default settings") {
   TestEmulator emulator;
   const json by_user = {{"IndexName", "by_user"},
                         {"KeySchema", {{{"AttributeName", "user"}, {"KeyType", "HASH"}}}},

@@ -222,8 +222,8 @@ TEST_CASE("a batch whose function reports failed records is sent again from the 
 }
 
 // As observed on Lambda: with three retries, a record that fails at the end of a batch is tried five times.
-// The first call includes the records before that record. Then the record is tried alone, once and three
-// times more.
+// The first call includes the records before that record. The other four calls have only that record: one
+// call and its three retries.
 TEST_CASE("a report that the first records succeeded uses up no retry and restarts the retry count") {
   TriggerWorld world;
   world.function("f", [](const json& event) {

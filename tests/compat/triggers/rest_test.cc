@@ -355,7 +355,7 @@ TEST_CASE("a request that exceeds the tag limits of a mapping changes nothing") 
   CHECK(world.rest("POST " + tags, R"({"Tags":{"team":1}})")
             .starts_with("400 x-amzn-ErrorType: SerializationException "));
   const std::string too_many = refusal("Number of tags exceeds resource tag limit.");
-  CHECK(world.rest("POST " + tags, many(0, 50)) == too_many);  // plus the existing one
+  CHECK(world.rest("POST " + tags, many(0, 50)) == too_many);  // 50 new tags and the existing one
   CHECK(world.rest("GET " + tags) == R"(200 {"Tags":{"team":"blue"}})");
 
   CHECK(with(longest_key, longest_value) == "204");

@@ -134,7 +134,7 @@ TEST_CASE("a settle does not wait for unlimited retries of a function that keeps
 }
 
 // Without settles, the function would be called this often only after more than a minute of retry waits.
-TEST_CASE("a settle retries a failing function at once and detects that it works again") {
+TEST_CASE("a settle retries a failing function at once and detects that the function works again") {
   TriggerWorld world;
   world.function("f", raise_error);
   world.map(world.create_table("carts"), "f");
@@ -389,7 +389,7 @@ TEST_CASE("a function's error is truncated between characters and has no control
   CHECK((other.error_type.empty() && other.error_message.empty()));
 }
 
-TEST_CASE("the error of an unreachable function says that it is unreachable") {
+TEST_CASE("the error about an unreachable function says that the function is unreachable") {
   TriggerWorld world;
   world.function("f", nullptr);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");

@@ -61,7 +61,7 @@ TEST_CASE("a mapping has neither lanes nor positions for open or closed shards w
   reshard(world, Resharding::roll);
   CHECK(world.settle().empty());
   for (const char* const name : {"f", "g", "h"}) CHECK(world.delivered(name) == "a");
-  // The settle woke lanes at the end of a shard that has closed since. These lanes end, and each of them
+  // The settle woke lanes at the end of a shard that has since closed. These lanes end, and each of them
   // stores the end as its position.
   while (load(world).lanes > 0) std::this_thread::yield();
   CHECK(positions(world) == 3 + 3 * 2);
@@ -219,8 +219,9 @@ TEST_CASE("positions and lanes in shards that the stream has dropped are deleted
   while (positions(world) != 1 + 1) std::this_thread::yield();
 }
 
-TEST_CASE("records that wait for an ancestor outlive their table and are delivered again after a restore",
-          "[triggers][shards]") {
+TEST_CASE(
+    "records that wait for an ancestor shard outlive their table and are delivered again after a restore",
+    "[triggers][shards]") {
   for (const bool deletes : {false, true}) {
     TriggerWorld world;
     std::atomic<bool> fails = true;

@@ -103,7 +103,7 @@ TEST_CASE("invalid sets and a NULL that is not true are rejected") {
         "duplicates.");
 }
 
-TEST_CASE("errors in values have newer wording on the new front end") {
+TEST_CASE("the new front end uses newer wording for errors in values") {
   const std::string invalid = "One or more parameter values were invalid: ";
   const std::initializer_list<std::pair<const char*, std::string>> rows = {
       {R"({"N":""})", "The parameter cannot be converted to a numeric value: "},

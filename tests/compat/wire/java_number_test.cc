@@ -1,4 +1,4 @@
-// The results of these inputs were captured on AWS in October 2026: exponents beyond 32 bits, 1e2147483647,
+// The results for these inputs were captured on AWS in October 2026: exponents beyond 32 bits, 1e2147483647,
 // 0e126 and 0e-131.
 #include "compat/wire/java_number.h"
 

@@ -245,7 +245,8 @@ TEST_CASE("errors about values of some enum types do not name the member") {
         "Member must satisfy enum value set: [OR, AND]");
 }
 
-TEST_CASE("the new front end reports only the error in a member that stops its validation") {
+TEST_CASE(
+    "an error in a member that is marked as stopping is the only error that the new front end reports") {
   static constexpr Member members[] = {
       {"Select", &shapes::select},
       stopping({"TableName", &shapes::table_name}),
@@ -302,7 +303,8 @@ TEST_CASE(
   CHECK(frame_at_depth(Frame::older, 600) == Frame::older);
 }
 
-TEST_CASE("errors print collections as Java does or as JSON in the newer wording") {
+TEST_CASE(
+    "errors in the older wording print collections as Java does and errors in the newer wording print JSON") {
   const char* const request = R"({"Requests":{"a":[{"Count":1,"Name":"b"}]}})";
   CHECK_THAT(constraints(outer, request),
              Catch::Contains("Value '{a=[Inner(name=b, count=1)]}' at 'requests'"));
