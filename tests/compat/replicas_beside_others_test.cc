@@ -92,9 +92,8 @@ struct Regions : TestEmulator {
        {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
     return name;
   }
-  std::int64_t seconds() {
-    return emulator().database().accounts().of(scope.account).now() / 1000;
-  }  // on the account's clock
+  // The time on the account's clock.
+  std::int64_t seconds() { return emulator().database().accounts().of(scope.account).now() / 1000; }
   [[nodiscard]] std::string inconsistent() { return inconsistency(emulator().database()); }
 };
 

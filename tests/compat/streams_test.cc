@@ -396,9 +396,9 @@ TEST_CASE("GetShardIterator rejects inconsistent and invalid members") {
     CHECK(refuse(shard, type, "") == validation("SequenceNumber is required for ShardIteratorType " + type));
     CHECK(refuse(shard, type, "sdfsafglldfngjdafnasdf") == validation("Invalid SequenceNumber"));
     CHECK(refuse(shard, type, "100000000000000000099") ==
-          validation("Invalid SequenceNumber"));  // before the shard
+          validation("Invalid SequenceNumber"));  // the number precedes the shard
     CHECK(refuse(shard, type, "100000000000000999900") ==
-          validation("Invalid SequenceNumber"));  // not assigned yet
+          validation("Invalid SequenceNumber"));  // the number is not assigned yet
   }
   for (const std::string type : {"TRIM_HORIZON", "LATEST"}) {
     CHECK(refuse(shard, type, number) ==

@@ -71,7 +71,8 @@ TEST_CASE("a page of a stream is limited by record count and by bytes", "[change
   CHECK(page.at_end);
   CHECK(page.next == world.database().watermark().published() + 1);
 
-  CHECK(world.database().change_log().read(stream, 0, 0, 100, 1).records.size() == 1);  // at least one record
+  // A page has at least one record.
+  CHECK(world.database().change_log().read(stream, 0, 0, 100, 1).records.size() == 1);
   world.put(carts, {{"id", "5"}});
   CHECK(world.database().change_log().read(stream, 0, page.next, 3, 1 << 20).records.size() == 1);
 }

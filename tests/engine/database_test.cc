@@ -66,7 +66,7 @@ TEST_CASE("a table's description does not change during a write", "[database]") 
     world.database().tables().update(
         carts, [](Table& table) { table.indexes.push_back(global_index("g", "user")); });
   });
-  // Whatever the other thread does, the write sees one set of indexes until it ends.
+  // Whatever the other thread does, the write sees the same set of indexes until the write ends.
   transaction.put(slot, {{"id", "a"}, {"user", "u"}});
   CHECK(transaction.table(slot).indexes.empty());
   transaction.commit();

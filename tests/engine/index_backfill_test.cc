@@ -16,7 +16,7 @@ void fill_table(World& world, const std::shared_ptr<LiveTable>& table, int count
   for (int i = 0; i < count; ++i) {
     Item item{{"id", std::to_string(i)}, {"n", number(i)}};
     if (i % 3 != 0) item.set("user", "u" + std::to_string(i % 10));
-    if (i % 30 == 1) item.set("user", number(i));  // of another type: no entry
+    if (i % 30 == 1) item.set("user", number(i));  // the wrong type, so the item has no entry
     if (i % 2 == 0) item.set("ttl", number(start_seconds + 100 + i));
     world.put(table, item);
   }

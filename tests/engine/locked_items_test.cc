@@ -44,7 +44,7 @@ TEST_CASE("requests that lock the same items in opposite orders neither deadlock
         ++held;
         for (const ItemChange& item : items.items()) {
           const bool cart = items.live_of(item).id() == tables.carts->id();
-          if (item.key != tables.key(cart ? "a" : "b")) return;  // sorted items keep their tables
+          if (item.key != tables.key(cart ? "a" : "b")) return;  // sorting does not mix up the items' tables
         }
       }
     });

@@ -220,7 +220,7 @@ TEST_CASE("a due item whose deletion fails stays for the next attempt", "[reaper
   world.put(carts, expiring_item("a", 60));
   fails = true;
   CHECK_THROWS_AS(world.advance(start_ms + 61'000), StorageFault);
-  CHECK_FALSE(world.get(carts, {{"id", "a"}}));  // it is due; only its deletion is late
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));  // the item is due; only its deletion is late
   CHECK(carts->counter(0).items == 1);
   fails = false;
   CHECK(world.advance(start_ms + 62'000) == 1);

@@ -191,7 +191,7 @@ TEST_CASE("an expiry removes the version that expired and never a later version 
   settle(world);
   set_route(world, "eu-west-1", "us-east-1", {.paused = true});
   const Item renewed{{"id", "a"}, {"ttl", number(start_seconds + 1000)}};
-  world.put(replica, renewed);  // in time, but it has not arrived where the item expires
+  world.put(replica, renewed);  // the renewal is in time but has not arrived where the item expires
   CHECK(world.advance(start_ms + 10'001) == 1);
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   CHECK(world.get(replica, {{"id", "a"}}) == renewed);

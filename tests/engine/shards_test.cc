@@ -258,7 +258,7 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   auto shards = world.database().catalog().find_stream(stream)->shards;
   REQUIRE(shards.size() == 2);
   CHECK(world.database().change_log().oldest_sequence(stream, 0) ==
-        2);  // its record is trimmed, but the shard is still listed
+        2);  // the shard's record is trimmed, but the shard is still listed
   CHECK(world.database().change_log().read(stream, 0, 2, 10, 1 << 20).ended);
 
   world.advance(start_ms + day_ms + 1001, true);

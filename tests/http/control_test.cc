@@ -101,7 +101,7 @@ TEST_CASE("the control API lists its calls") {
   for (const auto& [call, about] : index["calls"].items()) {
     const std::string method = call.substr(0, call.find(' ')), path = call.substr(call.find(' ') + 1);
     INFO(call);
-    if (path == "/_mayfly/events") continue;  // never ends
+    if (path == "/_mayfly/events") continue;  // this call never ends
     const HttpAnswer other = running.ask(http_request("PATCH", path, json_body, "{}"));
     CHECK(other.status == 405);
     CHECK(other.headers.at("allow").find(method) != std::string::npos);

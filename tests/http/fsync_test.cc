@@ -124,7 +124,7 @@ TEST_CASE("reads and health checks are served while writes wait for fsync", "[fs
   world.disk->wait_until_one_waits();
 
   CHECK(world.get(0).contains("Item"));
-  CHECK_FALSE(world.get(1).contains("Item"));  // a power failure could still undo it
+  CHECK_FALSE(world.get(1).contains("Item"));  // a power failure could still undo the write
   CHECK(world.running->ask(http_request("GET", "/_mayfly/health")).status == 200);
   CHECK(world.running->ask(operation_request("ListTables", "{}")).status == 200);
   while (world.waiting() != 1) std::this_thread::yield();  // ListTables may still be in the queue

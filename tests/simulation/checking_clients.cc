@@ -113,7 +113,8 @@ void Clients::check_table(const std::string& name, const ModelTable& table) {
 // order.
 void Clients::check_stream(const std::string& name, const ModelTable& table) {
   const Answer described = ask("DescribeTable", {{"TableName", name}});
-  const std::string region = name.substr(std::min(name.find('@'), name.size()));  // ask() removes it
+  // ask() removes the region from the name.
+  const std::string region = name.substr(std::min(name.find('@'), name.size()));
   const std::string arn = described.body["Table"].value("LatestStreamArn", "") + region;
   const Answer stream = ask("DescribeStream", {{"StreamArn", arn}});
   if (stream.status != 200) return wrong_(name + " has no stream: " + stream.text);

@@ -55,7 +55,7 @@ std::optional<engine::Instant> fires(const ModelTable& table, const Json& item) 
   const auto due = due_of(item);
   if (!due || !table.expires) return std::nullopt;
   engine::Table described;
-  described.name = table.name.substr(0, table.name.find('@'));  // fires_at() uses it, without the region
+  described.name = table.name.substr(0, table.name.find('@'));  // fires_at() uses the name without the region
   described.expiry = table.mode;
   const engine::Instant at = engine::fires_at(described, *due);
   return at == engine::never ? std::nullopt : std::optional(at);
@@ -194,7 +194,7 @@ bool Model::ever_of_late(const Request& request, engine::Instant now, const std:
   for (std::size_t i = oldest; i < forgotten_ + states_.size(); ++i) {
     ModelState state = states_[i - forgotten_];
     if (state.within_batch && (!request.may_lag || request.lags.empty())) continue;
-    if (i < request.begin) {  // a read sees old items with the table's present settings
+    if (i < request.begin) {  // a read applies the table's present settings to old items
       ModelTable& table = state.edit(name);
       table.expires = present->expires;
       table.mode = present->mode;

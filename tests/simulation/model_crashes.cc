@@ -183,7 +183,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     if (other != nullptr && !is_same_table(*table, *other)) return false;
     if (other == nullptr) {
       // The table may not have been created yet.
-      if (table->awaited) continue;  // removed, because its source is gone
+      if (table->awaited) continue;  // the table was removed, because its source is gone
       if (table->items.empty() &&
           was_near(state, name, [](const ModelTable* near) { return near == nullptr; }))
         continue;
@@ -205,7 +205,8 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const auto is_it = [&there](const ModelTable* near) {
       return near != nullptr && same_settings(*near, there) && same_items(*near, there);
     };
-    if (before.find(name) == nullptr && !was_near(state, name, is_it)) return false;  // not deleted yet
+    // The table may not be deleted yet.
+    if (before.find(name) == nullptr && !was_near(state, name, is_it)) return false;
   }
   if (!departures_follow(before, found)) return false;
   const auto is_brought_back = [&](const auto& difference) {

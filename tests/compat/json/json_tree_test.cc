@@ -157,7 +157,7 @@ TEST_CASE("the JSON reader and the tree reader accept the same texts and print t
         case 3: text.insert(at, text.substr(random() % text.size(), random() % 9)); break;
       }
     }
-    if (text.find("-0") != std::string::npos) continue;  // printed as 0
+    if (text.find("-0") != std::string::npos) continue;  // negative zero is printed as 0
     CAPTURE(text);
     REQUIRE(reprinted(text) == rewritten_tree(text));
     taken += json::parse_tree(text) ? 1 : 0;

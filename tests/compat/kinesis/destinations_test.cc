@@ -411,7 +411,7 @@ TEST_CASE("undelivered Kinesis changes are kept up to a byte limit and then the 
                              R"("},"large":{"S":")" + large + "\"}}}");
   };
   for (std::size_t n = 0; n < fit + 50; ++n) put(n);
-  while (world.dropped() < 30) std::this_thread::yield();  // records in flight can still be rejected
+  while (world.dropped() < 30) std::this_thread::yield();  // Kinesis can still reject records in flight
   world.kinesis->accept();
   CHECK(world.settle());
   const auto dropped = world.dropped();
