@@ -293,7 +293,7 @@ TEST_CASE("a journal must be a regular file and links are not followed") {
 }
 
 #if defined(RENAME_EXCHANGE)
-TEST_CASE("a file that swaps names with a journal during a read is never truncated") {
+TEST_CASE("a file that swaps names with a journal while the journal is being read is never truncated") {
   const Directory directory;
   const std::string path = directory.path() + "/journal", other = directory.path() + "/other";
   const json::Tree asked = {{"to", "x"}};

@@ -108,7 +108,7 @@ TEST_CASE("an update whose result would exceed the item size limit builds none o
   CHECK(says(batch, too_large));
 }
 
-TEST_CASE("an expression that names a large value hundreds of times holds one copy of it", "[holds]") {
+TEST_CASE("an expression that names a large value hundreds of times holds one copy of the value", "[holds]") {
   Lists lists;
   const std::string large = list_of(list_elements, R"({"S":"x"})");
   const auto sets = [](int i) { return "a" + std::to_string(i) + "=:v"; };

@@ -262,8 +262,9 @@ TEST_CASE("a vector search lags like a global index", "[stale_reads]") {
   CHECK(found() == 2);
 }
 
-TEST_CASE("a stale_reads rule obeys its count and filters and repeats its pattern with the same seed",
-          "[stale_reads]") {
+TEST_CASE(
+    "a stale_reads rule obeys its count and filters and strikes in the same pattern if the seed is the same",
+    "[stale_reads]") {
   const auto pattern = [](const json& members) {
     Carts carts;
     carts.rule(members);

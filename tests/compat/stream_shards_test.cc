@@ -108,7 +108,7 @@ TEST_CASE("DescribeStream lists shards by id in pages that neither repeat nor sk
   CHECK_FALSE(last.contains("LastEvaluatedShardId"));
 }
 
-TEST_CASE("a split closes a shard and opens two children that begin after it", "[streams]") {
+TEST_CASE("a split closes a shard and opens two children that begin after the closed shard", "[streams]") {
   Streamed world;
   world.create();
   world.put("a");

@@ -72,7 +72,8 @@ void play(World& world, const std::shared_ptr<LiveTable>& carts, int step) {
 
 }  // namespace
 
-TEST_CASE("a write that fails leaves the item and everything derived from it unchanged", "[crash][holds]") {
+TEST_CASE("a write that fails leaves the item and everything derived from the item unchanged",
+          "[crash][holds]") {
   const Directory directory;
   const bool on_disk = GENERATE(false, true);
   constexpr int steps = 16;

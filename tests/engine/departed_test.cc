@@ -115,7 +115,7 @@ TEST_CASE("an item that is already due when it is written is never visible even 
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("the reaper deletes an item that was already due when written if its first deletion fails",
+TEST_CASE("the reaper deletes an item that was already due when written if the item's first deletion fails",
           "[departed]") {
   int writes_left = 1 << 20;
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});

@@ -127,7 +127,7 @@ TEST_CASE("an account's number of route settings and its number of writes in fli
   CHECK(replication.in_flight(account).at(0).writes == InFlight::counted_max);
 }
 
-TEST_CASE("the later of two regions' writes prevails in both regions even if it is a deletion",
+TEST_CASE("the later of two regions' writes prevails in both regions even if the later write is a deletion",
           "[replication]") {
   World world;  // on a frozen clock
   auto carts = world.create(simple_table("carts"));
@@ -272,7 +272,7 @@ TEST_CASE("writes in flight can be queried for one source and one target table",
   CHECK_FALSE(is_in_flight("us-east-1", "eu-west-1"));
 }
 
-TEST_CASE("a replica that leaves its global table keeps its items and the other replicas continue",
+TEST_CASE("a replica that leaves its global table keeps its items and the other replicas keep replicating",
           "[replication]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});

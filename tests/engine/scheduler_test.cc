@@ -98,7 +98,7 @@ TEST_CASE("a task whose step fails is told why and continues") {
   CHECK(task->problem == "out of memory");
 }
 
-TEST_CASE("a task sleeps until its alarm or until it is woken") {
+TEST_CASE("a task sleeps until its alarm is due or the task is woken") {
   ThreadScheduler scheduler(1);
   std::atomic<int> steps{0};
   const auto soon = std::make_shared<Work>(

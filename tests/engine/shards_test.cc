@@ -245,7 +245,7 @@ TEST_CASE("a table that has no stream or is dropped has no shard to split", "[sh
   CHECK(world.database().tables().reshard(gone, 0, Resharding::split).error() == ReshardRefusal::no_stream);
 }
 
-TEST_CASE("a closed shard is forgotten with its records a day after it was closed", "[shards]") {
+TEST_CASE("a closed shard and its records are forgotten a day after the shard was closed", "[shards]") {
   World world;
   auto carts = world.create(table_with_stream("carts"));
   const StreamId stream = carts->description()->stream->id;

@@ -490,7 +490,7 @@ AccountState state_of(World& world) {
 
 }  // namespace
 
-TEST_CASE("each snapshot restores its state exactly whatever happened since", "[snapshots][holds]") {
+TEST_CASE("each snapshot restores its exact state no matter what has happened since", "[snapshots][holds]") {
   const bool on_disk = GENERATE(false, true);
   const auto seed = GENERATE(range(1u, 21u));
   INFO("seed " << seed << (on_disk ? " on disk" : " in memory"));

@@ -276,7 +276,7 @@ TEST_CASE("a write that fails throws and changes nothing", "[storage]") {
   CHECK(storage->get("k", value));
 }
 
-TEST_CASE("a data directory and its files are accessible only to their owner whatever the umask",
+TEST_CASE("a data directory and its files are accessible only to their owner no matter what the umask is",
           "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";

@@ -355,7 +355,7 @@ TEST_CASE("concurrent advances add up", "[time_travel][holds]") {
   CHECK(world.all(carts).empty());
 }
 
-TEST_CASE("an advance ends even if clients keep writing items that become due during it",
+TEST_CASE("an advance ends even if clients keep writing items that become due during the advance",
           "[time_travel][holds]") {
   World world;
   auto carts = carts_of(world, account);

@@ -92,7 +92,7 @@ struct BigItems {
 
 }  // namespace
 
-TEST_CASE("GET / reports that the server is healthy and names its region as DynamoDB does") {
+TEST_CASE("GET / reports that the server is healthy and names the server's region as DynamoDB does") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/"));
   check_common(answer);

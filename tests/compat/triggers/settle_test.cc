@@ -76,7 +76,7 @@ TEST_CASE("a settle reports once which records were given up and why") {
   CHECK(shown["message"] == "assert 1 == 2");
 }
 
-TEST_CASE("a settle reports batches that were given up before it began") {
+TEST_CASE("a settle reports batches that were given up before the settle began") {
   TriggerWorld world;
   world.function("f", raise_error);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");
@@ -188,7 +188,7 @@ TEST_CASE("a split batch is given up record by record") {
   CHECK(ids_of(answer["given_up"]) == "b d");
 }
 
-TEST_CASE("a batch with unlimited retries is split to one record before it counts as failing") {
+TEST_CASE("a batch with unlimited retries is split down to one record before the batch counts as failing") {
   TriggerWorld world;
   world.function("f", [](const json& event) {
     for (const json& record : event["Records"])

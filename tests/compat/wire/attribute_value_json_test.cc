@@ -176,7 +176,7 @@ TEST_CASE("base64 is accepted only with correct padding and without other charac
   }
 }
 
-TEST_CASE("an item is printed the same from its stored bytes and from its decoded form") {
+TEST_CASE("an item is printed in the same way from its stored bytes and from its decoded form") {
   const auto document = json::parse(
       R"({"z":{"S":"é\n"},"a":{"N":"0"},"a":{"N":"1e20"},"b":{"B":"AAEC"},"t":{"BOOL":true},"f":{"BOOL":false},)"
       R"("n":{"NULL":true},"ss":{"SS":["y","x"]},"ns":{"NS":["-1","-2"]},"bs":{"BS":["Yg==","YQ=="]},)"
@@ -205,7 +205,7 @@ TEST_CASE("an item is printed the same from its stored bytes and from its decode
   CHECK(from_tree == "[" + once + "," + once + "]");
 }
 
-TEST_CASE("a stored string is printed the same at every position in its item") {
+TEST_CASE("a stored string is printed in the same way at every position in its item") {
   for (std::size_t size = 0; size < 150; ++size) {
     for (const char* part : {"x", "\"", "\\", "\n", "\x1f", "é"}) {
       std::string text(size, 'y');
