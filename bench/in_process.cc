@@ -197,8 +197,8 @@ void expiry(benchmark::State& state) {
   }
 }
 
-// The same reads and writes with RocksDB alone. Reads each old image, and deletes {item, index entry, expiry
-// entry} and writes the record in batches.
+// Measures the same reads and writes with RocksDB alone. Reads each old image, and deletes {item, index
+// entry, expiry entry} and writes the record in batches.
 void expiry_ceiling(benchmark::State& state) {
   constexpr int batch_items = 100;
   for (auto _ : state) {

@@ -22,7 +22,7 @@ class Shell {
   std::string operator()(std::vector<std::string> words) const {
     return printed(at_server(std::move(words)));
   }
-  // Runs a command with these environment variables. It must succeed.
+  // Runs a command with these environment variables. The command must succeed.
   [[nodiscard]] std::string with(std::vector<std::string> environment, std::vector<std::string> words) const {
     Process command(at_server(std::move(words)), std::move(environment));
     std::string text = command.rest();

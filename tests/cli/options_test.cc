@@ -44,7 +44,8 @@ std::string manual_page() {
   return text;
 }
 
-// Maps each option to its variable, such as "--port" to "MAYFLY_PORT", or to "" if it has none.
+// Maps each option to its variable, such as "--port" to "MAYFLY_PORT", or to "" if the option has no
+// variable.
 std::map<std::string, std::string> listed_options(const std::string& command) {
   std::map<std::string, std::string> options;
   std::string text = manual_page();

@@ -383,8 +383,8 @@ TEST_CASE("a deletion carries the sweeper's mark and a renewal of a marked item 
                                          R"(["REMOVE","swept","mayfly-sweep/1"],["REMOVE","users"]])"));
   CHECK_FALSE(table.item("renewed").contains("deletedBy"));
 
-  // The item's writer has re-armed it, so no index entry leads to the mark. A sweeper that still has the old
-  // entry removes the mark.
+  // The item's writer has re-armed the item, so no index entry leads to the mark. A sweeper that still has
+  // the old entry removes the mark.
   table.put("armed", new_year + 900, 3, R"(,"deletedBy":{"S":"mayfly-sweep/1"})");
   CHECK(sweeper.departures
             .settle({.key = R"({"id":{"S":"armed"}})",

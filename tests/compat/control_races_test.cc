@@ -1,5 +1,5 @@
-// Runs every control API call concurrently with every other one and with requests. No call crashes, hangs, or
-// returns a response that no order of the calls could produce.
+// Runs every control API call concurrently with every other call and with requests. No call crashes, hangs,
+// or returns a response that no order of the calls could produce.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>

@@ -1,5 +1,5 @@
-// The latency fault delays a read before it runs and a write after it has run. The responses that it holds
-// back take a limited amount of memory.
+// The latency fault delays a read before the read runs, and delays a write after the write has run. The
+// responses that the fault holds back take a limited amount of memory.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -249,7 +249,7 @@ TEST_CASE("DescribeStream shows where an open shard begins") {
                     R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"Shards":[{"ShardId":")" +
                     shard + R"(","SequenceNumberRange":{"StartingSequenceNumber":")" + number + "\"}}]}}");
   CHECK(number.size() == 21);
-  // Iterators at and after that number both see the first record.
+  // Iterators at and after that number both return the first record.
   const std::string at = world.at("AT_SEQUENCE_NUMBER", number),
                     after = world.at("AFTER_SEQUENCE_NUMBER", number);
   world.put(R"({"id":{"S":"a"}})");

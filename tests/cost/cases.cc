@@ -27,7 +27,7 @@ struct Run {
   compat::Emulator& emulator;
   std::size_t size;
 
-  // Executes an operation that is not measured. It must succeed.
+  // Executes an operation without measuring it. The operation must succeed.
   void prepare(const std::string& operation, const std::string& body) const {
     const auto answer = emulator.execute(scope, "DynamoDB_20120810." + operation, body);
     if (answer.status == 200) return;

@@ -49,8 +49,8 @@ Item plain_cart(const std::string& id) {
   return {{"id", id}, {"user", "u" + id}, {"day", "monday"}, {"ttl", number(start_seconds + 1000)}};
 }
 
-// Writes at least one key of each kind: tables with indexes, TTL and a stream of two shards, a token, a
-// document, a moved clock, points, and two snapshots with changes after them.
+// Writes at least one key of each kind: tables (with indexes, TTL and a stream of two shards), a token, a
+// document, a moved clock, points in time, and two snapshots with changes after them.
 void fill(const std::string& path) {
   World world({.directory = path, .stream_shards = 2, .reap = false});
   const auto carts = world.create(carts_table());

@@ -76,8 +76,8 @@ TEST_CASE("listeners are told when an account's state is replaced and can read t
   CHECK(told_beside == std::vector{account});
 }
 
-// Listeners after a failed one used to be skipped, so a table that a restore from a backup had half filled
-// could be read.
+// Listeners that came after a failed listener used to be skipped, so reads could see a table that a restore
+// from a backup had only half filled.
 TEST_CASE("all listeners are notified even if some of them fail and the first failure is rethrown") {
   World world;
   Documents& documents = world.database().documents();

@@ -31,7 +31,7 @@ Item expiring_item(const std::string& id, std::int64_t in_seconds) {
 }
 
 // One string for each REMOVE record, such as "a@60001 ttl": the item, the milliseconds since the start, and
-// who removed it.
+// who removed the item.
 std::vector<std::string> removals(World& world, const std::shared_ptr<LiveTable>& table) {
   std::vector<std::string> result;
   for (const ChangeRecord& record : world.records(table->description()->stream->id))

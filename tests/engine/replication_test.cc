@@ -479,7 +479,8 @@ class Story {
       settle_copies(which);
       members_.push_back(which);
     } else if (random_() % 3 == 0) {
-      // Removing the replica would lose the writes that it has not sent, so first let it send them all.
+      // Removing the replica would lose the writes that it has not sent, so first let the replica send all of
+      // them.
       for (const auto& to : regions)
         if (to != which) set_route(*world_, which, to, {});
       settle(*world_);

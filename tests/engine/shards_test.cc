@@ -50,7 +50,7 @@ Stream one_shard() {
 
 std::string id_of(const ChangeRecord& record) { return *record.keys.find("id")->get_if<std::string>(); }
 
-// Follows a stream as consumers do: parents to their end, then their children, a page at a time.
+// Follows a stream as consumers do: reads parents to their end and then their children, a page at a time.
 class Follower {
  public:
   Follower(Database& database, StreamId stream, std::size_t page_records)

@@ -194,7 +194,7 @@ TEST_CASE("a reader loses its position only if a restore undoes records before t
     REQUIRE(world.database().snapshots().restore(account, first));
     CHECK(stream().has_lost(stood, 0));
     CHECK_FALSE(stream().has_lost(kept + 1, 0));
-    // A reader at the latest position keeps it through a restore that undoes no records.
+    // A reader at the latest position keeps that position through a restore that undoes no records.
     const Sequence latest = world.database().watermark().published() + 1;
     const std::uint32_t seen = stream().last_restore();
     REQUIRE(world.database().snapshots().restore(account, first));

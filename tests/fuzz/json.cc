@@ -1,5 +1,5 @@
-// Reads any text with both JSON readers and with Boost.JSON's parser. They accept the same texts with the
-// same meaning, and writing and reading again changes nothing.
+// Reads any text with both JSON readers and with Boost.JSON's parser. All three accept the same texts with
+// the same meaning, and writing and reading again changes nothing.
 #include "compat/json/json.h"
 
 #include <boost/json/basic_parser_impl.hpp>

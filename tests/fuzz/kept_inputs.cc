@@ -2,8 +2,8 @@
 // that directory exists. The name of a file is printed before it runs, so the last line of a failed run names
 // the input that failed.
 //
-// If an argument is a file instead of a directory, it is a recorded long run (long_run.h), and its inputs run
-// in order. The number of each input is printed before the input runs.
+// If an argument is a file instead of a directory, the file is a recorded long run (long_run.h), and its
+// inputs run in order. The number of each input is printed before the input runs.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

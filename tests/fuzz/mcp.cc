@@ -38,8 +38,9 @@ using json::Tree;
 
 constexpr int messages_max = 6;
 constexpr std::size_t cut_words_bytes_max = 64;  // " ... and 7 bytes more."
-// The maximum size of the response to one message. It contains parts of the message, sentences, and a tool's
-// result twice: as text, where each byte can become an escape of six bytes, and as structured content.
+// The maximum size of the response to one message. The response contains parts of the message, sentences, and
+// a tool's result twice: as text, where each byte can become an escape of six bytes, and as structured
+// content.
 constexpr std::size_t answer_bytes_max = 13 * compat::mcp::result_bytes_max + 64 * 1024;
 
 std::stop_token stopped() {

@@ -44,7 +44,7 @@ void try_request(std::string_view text) {
   }
 
   // The request is accepted with a correct signature, which is made as SDKs make it. With the same signature
-  // and another body, it is rejected.
+  // and another body, the request is rejected.
   Signing signing{.now = now};
   signing.method = method;
   signing.target = "/" + std::string(target.substr(0, target.find_first_of("#\r")));

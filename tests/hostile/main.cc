@@ -148,7 +148,8 @@ class Client {
     std::size_t resident = 0;
     for (std::size_t batch = 0; sent_ < settings_.requests; ++batch) {
       batch_ = batch;
-      // Each batch has its own random seed and starts with an empty account, so it can be repeated alone.
+      // Each batch has its own random seed and starts with an empty account, so that a batch can be repeated
+      // alone.
       chance_.seed(settings_.seed * 1'000'003 + batch);
       create_tables();
       for (std::size_t i = 0; i < conversations_in_a_batch && sent_ < settings_.requests; ++i) converse();
@@ -226,7 +227,7 @@ class Client {
     }
   }
 
-  // DynamoDB also responds with 500 to a body that does not have the encoding it declares
+  // DynamoDB also responds with 500 to a body that does not have the encoding that its header declares
   // (http/connections/server.cc).
   static bool says_it_is_packed(std::string_view bytes) {
     return http::lower_case(bytes).find("content-encoding") != std::string::npos;

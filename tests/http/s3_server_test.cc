@@ -1,5 +1,5 @@
-// Tests buckets on a real S3 server. tests/sdk/s3_server_test.py starts the server and runs these tests; they
-// are hidden, so no other run includes them.
+// Tests buckets on a real S3 server. tests/sdk/s3_server_test.py starts the server and runs these tests. The
+// tests are hidden, so no other run includes them.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 

@@ -84,7 +84,7 @@ TEST_CASE("a snapshot keeps its name until it is deleted or the account is reset
       {"snapshots",
        {{{"id", first}, {"name", "fixtures"}}, {{"id", second}, {"name", "<b>ä</b>"}}, {{"id", third}}}}};
   CHECK(server.ok("GET", "/_mayfly/snapshots") == all);
-  // Restoring the first snapshot does not affect the second one's name.
+  // Restoring the first snapshot does not affect the second snapshot's name.
   server.ok("POST", "/_mayfly/snapshots/" + first + "/restore");
   CHECK(server.ok("GET", "/_mayfly/snapshots") == all);
   server.ok("DELETE", "/_mayfly/snapshots/" + first);

@@ -16,8 +16,8 @@ using rocksdb::IOStatus;
 namespace {
 
 // Whether this thread runs a compaction that a simulated thread waits for. RocksDB restarts a failed
-// compaction until the disk works again, but while a simulated thread waits, no other one can repair the
-// disk. Such a compaction can therefore always read.
+// compaction until the disk works again, but while a simulated thread waits, no other simulated thread can
+// repair the disk. Such a compaction can therefore always read.
 thread_local bool is_waited_for = false;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// mayfly_simulation: runs seeds in sequence until one finds an error.
+// mayfly_simulation: runs seeds in sequence until a run finds an error.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>

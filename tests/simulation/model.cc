@@ -348,8 +348,8 @@ void Model::by_service(ModelState& state, const Told& change) {
     return wrong_("the service removed " + change.old_image.dump() + " instead of " + item->dump());
 }
 
-// The engine checks whether an item has fired when it takes the lock. Time can pass from then until the
-// commit.
+// When the engine takes an item's lock, it checks whether the item has fired. Time can pass between that
+// check and the commit.
 bool Model::explains(const Request& request, const ItemIntent& intent, const Told* change,
                      engine::Instant at) const {
   const ModelTable* const table = state().find(intent.table);
@@ -421,7 +421,7 @@ bool Model::is_awaited(ModelState& state, const Told& change) {
   return true;
 }
 
-// A commit belongs to one request, or to several that share a write to disk.
+// A commit belongs to one request, or to several requests that share a write to disk.
 void Model::apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer) {
   ModelState next = state();
   // Two requests can intend the same change. The change then belongs to the request that commits, unless that

@@ -222,7 +222,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const ModelTable& table = *before.find(difference.first);
     const Json* const item = stored(table, difference.second);
     const auto due = item == nullptr ? std::nullopt : due_of(*item);
-    // Before a request writes to an expired item of another region, it removes that item.
+    // A request that writes to an expired item of another region first removes that item.
     const auto is_met_by = [&](const Request& request) {
       return std::any_of(request.intents.begin(), request.intents.end(), [&](const ItemIntent& intent) {
         return intent.table == difference.first && intent.key == difference.second;

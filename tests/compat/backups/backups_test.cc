@@ -1,4 +1,4 @@
-// Tests backups as part of their account's state, their limits, and concurrent operations on them.
+// Tests backups as part of an account's state, the limits on backups, and concurrent operations on backups.
 #include "compat/backups/backups.h"
 
 #include <atomic>

@@ -417,8 +417,7 @@ TEST_CASE("undelivered Kinesis changes are kept up to a byte limit and then the 
   const auto dropped = world.dropped();
   CHECK(dropped <= 55);
   CHECK(world.kinesis->records.size() + dropped == fit + 50);
-  // One range of changes is missing: the oldest changes, except those that were in flight when the others
-  // were dropped.
+  // One range of changes is missing: the oldest changes, except changes that were already in flight.
   std::size_t next = 0, gaps = 0;
   for (const auto& record : world.kinesis->records) {
     const std::size_t id = std::stoul(record["dynamodb"]["Keys"]["id"]["S"].get<std::string>());

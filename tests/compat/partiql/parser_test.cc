@@ -1,4 +1,5 @@
-// Tests how statements are split into tokens and parsed. tests/scripts/execute_statement tests what they do.
+// Tests how statements are split into tokens and parsed. tests/scripts/execute_statement tests what
+// statements do.
 #include "compat/partiql/parser.h"
 
 #include <catch2/catch.hpp>

@@ -602,7 +602,7 @@ TEST_CASE("records that only some lanes have passed are not delivered again if t
   std::mutex mutex;
   std::multiset<std::string> taken;
   std::atomic<bool> all{false};
-  // At first, accepts only the records of one item.
+  // At first, the function accepts only the records of one item.
   world.function("f", [&](const json& event) {
     const std::lock_guard lock(mutex);
     for (const json& record : event["Records"]) {

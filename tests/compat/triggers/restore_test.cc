@@ -40,7 +40,8 @@ TEST_CASE("records written after a restore that undoes a split or a roll-over ar
       world.put("carts", "c");
       CHECK(world.settle().empty());
       CHECK(world.delivered("f") == "a b c");
-      // The new shards have the same numbers as the undone ones. No positions are stored for the new shards.
+      // The new shards have the same numbers as the shards that the restore removed. No positions are stored
+      // for the new shards.
       reshard_one(world, 0, how);
       world.put("carts", "d");
       CHECK(world.settle().empty());
