@@ -27,7 +27,7 @@ const details = (one) => [
 ];
 
 /**
- * The card of a table that has such items; null if the table has none.
+ * The card of a table that has items with a suspect TTL; null if it has no such items.
  * @param {any} ttl the response of GET /_mayfly/ttl/{table}
  * @param {(key: Item) => unknown} open
  */
@@ -55,7 +55,7 @@ export function suspects_card(ttl, open) {
   );
 }
 
-/** The card for all tables; hidden if there are no such items. @param {HTMLElement} place @param {Record<string, any>} ttl the response of GET /_mayfly/ttl */
+/** The card for all tables; hidden if no table has items with a suspect TTL. @param {HTMLElement} place @param {Record<string, any>} ttl the response of GET /_mayfly/ttl */
 export function draw_suspects(place, ttl) {
   const rows = Object.entries(ttl).flatMap(([table, of]) =>
     (of.suspects ?? []).map((/** @type {any} */ one) => [

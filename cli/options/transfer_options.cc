@@ -55,7 +55,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   app.add_flag("--items-only", command.items_only,
-               "Copy only items: tables must exist at the target, and files get no settings");
+               "Copy only items: a target server must have the tables, and files get no table settings");
   app.add_option("--if-exists", command.if_exists,
                  "What to do if a table exists at the target: fail, skip, append or replace")
       ->transform(choice<IfExists>({{"fail", IfExists::fail},

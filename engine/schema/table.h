@@ -207,7 +207,7 @@ struct Table {
   ExpiryMode expiry;  // also kept while TTL is off
   std::optional<Recovery> recovery;
   std::optional<Stream> stream;                    // the enabled stream
-  std::optional<std::string> latest_stream_label;  // the label of the next stream is later
+  std::optional<std::string> latest_stream_label;  // the next stream's label, a time, must be later
   // The settings that the layer above stores with the table. The engine stores and copies them but never
   // reads them. Indexes and streams have their own settings, which are removed with them.
   Item settings;

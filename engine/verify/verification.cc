@@ -509,8 +509,8 @@ void Verification::check_tokens() {
   each("U", [&](std::string_view key, std::string_view) {
     const auto use = RequestTokens::use_of_age(key);
     if (!use || !now_.has(*use))
-      found("a leftover token age", "a token's age refers to a missing token: " + hexadecimal(key),
-            erasing(key));
+      found("a leftover age entry of a request token",
+            "an age entry refers to a missing request token: " + hexadecimal(key), erasing(key));
   });
 }
 

@@ -339,7 +339,7 @@ const std::vector<Damage>& all_damages() {
       {"a token without its age", [](Storage& s) { erase(s, found(s, "U").key); },
        "a token has no age and would never be deleted"},
       {"an age without its token", [](Storage& s) { erase(s, found(s, "Q").key); },
-       "a token's age refers to a missing token"},
+       "an age entry refers to a missing request token"},
       {"a token with a malformed key", [](Storage& s) { plant(s, "Qtoken", {}); },
        "a token has a malformed key"},
       {"a document with a malformed key", [](Storage& s) { plant(s, "Dletter", "dear"); },

@@ -120,7 +120,7 @@ class Model:
             yield "NONE_OF_THEM"
         elif kind == "string":
             yield from ([self.valid(name, member)[: low - 1]] if low else []) + (["a" * (high + 1)] if high else [])
-            # Patterns are Java's. All of them exclude control characters, except one that excludes only dollar signs.
+            # The patterns use Java's syntax. All of them exclude control characters, except one that excludes only dollar signs.
             yield from (["$$$" if "^\\$" in shape["pattern"] else "\x01\x01\x01"] if "pattern" in shape else [])
         elif kind == "list":
             element = self.valid(shape["member"]["shape"])

@@ -21,7 +21,7 @@ export class Control {
     return this.#ask(method, full, headers, body, timeoutMs);
   }
 
-  /** Sends a request to an AWS API. The access key id selects the account. The signature is invalid. */
+  /** Sends a request to an AWS API. The access key id selects the account. The signature is a placeholder. */
   async aws(service: "dynamodb" | "lambda", method: string, path: string, target: string, body: unknown): Promise<any> {
     const date = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
     const scope = `${this.account}/${date.slice(0, 8)}/${this.region}/${service}/aws4_request`;
