@@ -203,8 +203,8 @@ Backup Backups::backup_of(const engine::Point& point, std::string_view name, boo
   backup.bytes = point.bytes;
   backup.table_uuid = point.table.uuid;
   backup.point = point.id;
-  // On AWS, the ids of SYSTEM backups end with zeros. Here, the number counts up from 0 if necessary, because
-  // on a frozen clock several tables of the same name can be deleted at the same instant.
+  // On AWS, the ids of SYSTEM backups end with zeros. Here, the number at the end counts up from 0 if
+  // necessary, because several tables of the same name can be deleted at the same instant of a frozen clock.
   auto number = system ? 0 : static_cast<std::uint32_t>(database_.options().random->next() | 1);
   do {
     backup.id = backup_id(point.at, number++);

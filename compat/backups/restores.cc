@@ -37,7 +37,7 @@ bool same_backup(std::string_view a, std::string_view b) {
   return one && other && one->table_name == other->table_name && one->id == other->id;
 }
 
-// Holds a table's announcement, and drops it if the restore does not start.
+// Holds a table's announcement, and withdraws the announcement if the restore does not start.
 class Announcement {
  public:
   Announcement(TableChanges& changes, const engine::Scope& scope, TableChange change)

@@ -69,7 +69,7 @@ timespec written_at(const struct stat& status) { return status.st_mtimespec; }
 timespec written_at(const struct stat& status) { return status.st_mtim; }
 #endif
 
-// Changes when the file is replaced or written to.
+// Returns a text that changes when the file is replaced or written to.
 std::string version_of(const struct stat& status) {
   const timespec written = written_at(status);
   std::string text;

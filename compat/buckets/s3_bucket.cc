@@ -137,8 +137,8 @@ std::string parameter(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-// Buffers data that is not sent yet. The first full part begins a multipart upload; an object that fits in
-// one part is sent by a single PUT.
+// Buffers data that has not been sent yet. The first full part begins a multipart upload; an object that fits
+// in one part is sent by a single PUT.
 class S3Bucket::PartsUpload final : public Upload {
  public:
   PartsUpload(std::shared_ptr<const Requests> requests, std::string_view key)

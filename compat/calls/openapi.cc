@@ -100,7 +100,7 @@ Tree operation(const ControlCall& call) {
   Tree success = is_json && call.name != "openapi" ? object_of(call.answer)
                                                    : Tree{{"type", is_json ? "object" : "string"}};
   Tree& responses = shown["responses"] = Tree::object();
-  // The response to a failed health check has the same members.
+  // The response to a failed health check has the same members as the response to a successful one.
   if (call.waits == Waits::not_at_all)
     responses["503"] = Tree{{"description", "Unhealthy"}, {"content", content(call.answer_type, success)}};
   responses["200"] =

@@ -53,7 +53,7 @@ struct Wanted {
 };
 
 // Keeps the item's last changes, within the limits on a response, and always keeps the very last change.
-// Counts the older changes, which it drops.
+// Drops older changes and counts them.
 template <class T>
 class LastChanges {
  public:

@@ -1,8 +1,8 @@
 // GET /_mayfly/metrics: metrics of all accounts for a Prometheus server, for any caller.
 //
 // Some series exist for each table, and there can be many thousands of tables. The page is therefore produced
-// in pieces of about 64 KB while it is sent, each with the values at the time when it is produced. A scrape
-// holds one piece and a list of the tables in memory.
+// in pieces of about 64 KB while the page is sent. Each piece has the values at the time when the piece is
+// produced. A scrape holds one piece and a list of the tables in memory.
 #include <algorithm>
 #include <charconv>
 #include <functional>

@@ -15,7 +15,7 @@ constexpr int zstd_window_log_max = 23;  // 8 MB
 using Chunk = std::array<char, Unpacker::step_bytes>;
 
 // Whether a frame or a skippable frame can begin with this byte. The library also reads formats from before
-// version 1.0, with windows of any size; no current software writes them.
+// version 1.0, with windows of any size; no current software writes these formats.
 bool begins_frame(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte == 0x28 || (byte >= 0x50 && byte <= 0x5f);

@@ -12,7 +12,7 @@
 namespace mayfly::compat::exports {
 namespace {
 
-// AWS's export service passes errors from other components on in this form.
+// AWS's export service passes on errors from other components in this form.
 Unexpected<Error> passed_on(Error error) {
   if (error.kind == Error::Kind::validation) error.message = error::cut("Invalid Request: " + error.message);
   return Unexpected{std::move(error)};

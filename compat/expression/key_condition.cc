@@ -216,7 +216,8 @@ Result<void> check_single_keys(std::vector<KeyPredicate>& predicates, const KeyS
 }
 
 // The rules come from "Multi-attribute keys" in the chapter on global secondary indexes of AWS's developer
-// guide. Only the messages about a gap and about too many conditions were recorded on AWS.
+// guide. Only two of the messages were recorded on AWS: the one about RANGE keys that lack equality
+// conditions, and the one about too many conditions.
 Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const KeySchema& schema) {
   if (predicates.size() > schema.all().size()) return too_many(predicates, schema);
   std::size_t matched = 0;

@@ -44,7 +44,7 @@ constexpr auto operators = std::to_array<Operator>({{"EQ", 1, 1, Takes::anything
 const Operator& find_operator(std::string_view name) {
   const auto found = std::find_if(operators.begin(), operators.end(),
                                   [&](const Operator& known) { return known.name == name; });
-  MAYFLY_CHECK(found != operators.end());  // the shape has checked the enum
+  MAYFLY_CHECK(found != operators.end());  // the shape check accepts only these operators
   return found == operators.end() ? operators.front() : *found;
 }
 

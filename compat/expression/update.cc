@@ -159,7 +159,8 @@ Result<Draft> sum_of(const AttributeValue* old_value, const AttributeValue& adde
   return type_mismatch(legacy);
 }
 
-// Returns true if the set is empty afterwards. Does nothing if the sets have different types.
+// Removes the members of `deleted` from `value`. Returns true if `value` is empty afterwards. If the two
+// values are not sets of T, does nothing and returns false.
 template <class T>
 bool delete_from_set(AttributeValue& value, const AttributeValue& deleted) {
   auto* set = value.get_if<engine::Set<T>>();

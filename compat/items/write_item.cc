@@ -136,7 +136,8 @@ std::string item_json(const Item& item) {
   return text;
 }
 
-// Returns an empty string if there is nothing to return.
+// Returns the item, or the part of it, that `wanted` selects as JSON; an empty string if `wanted` selects
+// nothing.
 std::string returned_item(ReturnValues wanted, const expression::Update& update, const StoredItem* old_item,
                           const std::optional<StoredItem>& new_item) {
   switch (wanted) {

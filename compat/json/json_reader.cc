@@ -95,7 +95,7 @@ Chunk chunk_at(const char* at) {
   return chunk;
 }
 
-// Returns the first byte that is not plain, or the end. For long texts.
+// Returns the first byte that is not plain, or the end. This function is fast for long texts.
 const char* pass_plain_at_length(const char* at, const char* end) {
 #ifdef __SSE2__
   if (reads_avx2) at = pass_plain_blocks(at, end);
@@ -391,7 +391,7 @@ class Builder {
     return at;
   }
 
-  // Requires: the text from `begin` to `at`, its first escape, has been checked.
+  // Requires: `at` is at the first escape of the text, and the bytes from `begin` to `at` have been checked.
   At escaped_text(At begin, At at, std::string_view& out) {
     const At close = closing_quote(at);
     if (close == end_) return nullptr;
@@ -456,7 +456,7 @@ class Builder {
 
   const At begin_, end_;
   int depth_ = 0, deepest_ = 0;
-  // For all containers that have not ended: the elements that have been read.
+  // The elements that have been read so far, of all containers that have not ended.
   boost::container::small_vector<Member, 32> members_;
   boost::container::small_vector<Value, 32> items_;
   Blocks& arena_;

@@ -27,8 +27,8 @@ constexpr std::size_t records_max = 500,
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 
 // "@kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
-// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}; "microseconds" only if it
-// was set
+// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}; "microseconds" is present
+// only if it was set
 engine::DocumentName document_name(const engine::Scope& scope, const Destination& destination) {
   return {scope.account, std::string(kind),
           scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn};
@@ -113,7 +113,7 @@ Destinations::~Destinations() {
     subscription_.end();
   }
   stop_.request_stop();
-  scheduler_->end();  // waits for one short step; the call is stopped without waiting
+  scheduler_->end();  // waits for one short step, but not for the end of the stopped call
 }
 
 bool Destinations::add(const engine::Document& stored, ByTable& by_table) {

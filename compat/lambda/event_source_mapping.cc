@@ -150,7 +150,7 @@ Result<void> read_filters(const json::Value& request, std::size_t filters_max, E
 }
 
 // Rejects members that Lambda documents only for other event sources. An empty member requests nothing and is
-// accepted. The wording of the error is Mayfly's.
+// accepted. The wording of the error is Mayfly's own.
 Result<void> refuse_others(const json::Value& request) {
   for (const std::string_view name : {"ScalingConfig", "ProvisionedPollerConfig", "LoggingConfig"}) {
     const json::Value* const wanted = request.member(name);
@@ -215,7 +215,7 @@ Result<void> read_settings(const json::Value& request, std::size_t filters_max, 
   return {};
 }
 
-// The wording is LocalStack's. The wording of the other tag errors is Mayfly's.
+// This wording is the same as LocalStack's. The wording of the other tag errors is Mayfly's own.
 Unexpected<Error> too_many_tags() {
   return lambda_error::invalid_parameter("Number of tags exceeds resource tag limit.");
 }

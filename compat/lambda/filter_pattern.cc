@@ -27,8 +27,8 @@ struct Text {
   bool ignore_case = false;
   std::string text;  // folded if ignore_case
 };
-// Compares as numbers: 42, 42.0 and 4.2e1 are equal. A number that is too large or too precise to compare
-// equals only its own spelling.
+// Compares values as numbers: 42, 42.0 and 4.2e1 are equal. A number that is too large or too precise to
+// compare equals only its own spelling.
 struct NumberIs {
   std::string text;
   std::optional<engine::Number> number;

@@ -379,7 +379,8 @@ Said Protocol::answer_one(const json::Tree& message, const Peer& peer, const std
   const auto method = json::string_member(message, "method");
   if (version != "2.0") return say(id, {invalid_request, "Invalid request: jsonrpc must be \"2.0\""}, 400);
   if (!method) {
-    // The message is a response, although the server sends no requests.
+    // A message with a result or an error is a response. The server sends no requests, so it expects no
+    // responses.
     const bool is_answer = message.contains("result") || message.contains("error");
     if (is_answer && peer.headers != nullptr && peer.headers->version != modern_version)
       return {.status = 202};

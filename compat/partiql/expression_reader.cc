@@ -68,7 +68,7 @@ Result<void> check_term(std::string_view function, const UpdateValue& term, Type
   return {};
 }
 
-// Rejects a constant that cannot be ordered: only numbers, strings and binaries can.
+// Rejects a constant that cannot be ordered: only numbers, strings and binaries can be ordered.
 Result<void> check_ordered(std::string_view comparator, const Operand& operand) {
   const expression::SharedValue* value = constant(operand);
   if (value == nullptr) return {};

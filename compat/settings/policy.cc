@@ -10,8 +10,9 @@
 namespace mayfly::compat {
 namespace {
 
-// People write policies, but policies are parsed with json.h's parser instead of json_tree.h's, because the
-// canonical form keeps numbers in conditions as written (1.50, not 1.5) and keeps repeated members.
+// json_tree.h is meant for JSON that people write, such as policies. However, policies are parsed with the
+// parser of json.h, because the canonical form of a policy keeps numbers in conditions as written (1.50, not
+// 1.5) and keeps repeated members.
 using json::Value;
 using Kind = Value::Kind;
 

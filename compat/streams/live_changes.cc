@@ -111,7 +111,8 @@ void LiveChanges::drop_oldest() {
   while (held_bytes_ > held_bytes_max) {
     const auto oldest = changes_.begin();
     const std::shared_ptr<Held> held = *oldest;
-    // Each reader waits for changes in order, so if it waits for the oldest change, that change is its first.
+    // Each reader gets its changes in order, so a reader that has not received the oldest change yet receives
+    // that change next.
     for (Follower& follower : followers_) {
       if (held->readers == 0) break;
       if (follower.waiting == 0 || follower.first != oldest) continue;

@@ -26,7 +26,7 @@ Parsed<void> check_expression_size(std::string_view kind, std::string_view text)
     return Unexpected{ParseError{"The expression can not be empty;"}};
   if (text.size() <= expression_bytes_max) return {};
   std::string message = "Expression size has exceeded the maximum allowed size;";
-  // Since autumn 2026 AWS does not report the size of an UpdateExpression.
+  // AWS stopped reporting the size of an UpdateExpression in autumn 2026.
   if (kind != "UpdateExpression") message += " expression size: " + std::to_string(text.size());
   return Unexpected{ParseError{std::move(message)}};
 }

@@ -70,7 +70,7 @@ Triggers::~Triggers() {
     subscription_.end();
     for (auto& [name, entry] : entries_) stop(entry);
   }
-  scheduler_->end();  // waits for short steps only; calls are stopped without waiting
+  scheduler_->end();  // waits for short steps, but not for the end of stopped calls
 }
 
 void Triggers::load() {

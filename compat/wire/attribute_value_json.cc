@@ -48,8 +48,8 @@ constexpr std::array<Type, 10> order_of_checks = {
 
 // The order in which the members of a map are read. `by_name` is the order in which a map keeps its members,
 // so reading in this order moves no members. If several members are invalid, however, this order does not
-// find the member that DynamoDB reports, which is the first in written order. After an error in this order,
-// the outermost value is therefore read again in written order.
+// find the member that DynamoDB reports, which is the first in written order. After an error, the outermost
+// value is therefore read again in written order.
 enum class Order : std::uint8_t { by_name, as_written };
 
 struct Reading {
@@ -180,7 +180,7 @@ std::uint64_t first_bytes(std::string_view name) {
   return __builtin_bswap64(bytes);
 }
 
-// Members with the same name keep their written order, so the last one comes last.
+// Members with the same name keep their written order, so the one that was written last is read last.
 MembersInOrder in_order(std::span<const json::Member> members, Order order) {
   constexpr std::size_t few = 16;  // at most this many are sorted by insertion
   const auto by_name = [](const OrderedMember& a, const OrderedMember& b) {

@@ -504,7 +504,7 @@ class Constraints {
       const bool is_bare = frame_ == Frame::bare && stop->fault == Fault::unnamed;
       return error::validation((is_bare ? "" : "1 validation error detected: ") + stop->text);
     }
-    // The old front end reports both kinds of error.
+    // The old front end reports an invalid map key even if there is also an invalid enum value.
     const bool keys_yield = frame_ != Frame::handed_over && first(Fault::value_of_enum) != errors_.end();
     std::string list;
     std::size_t count = 0;
@@ -718,7 +718,8 @@ class Constraints {
              shape.keys_yield ? Fault::yielding_key : Fault::any);
     }
     const Shape& element = *shape.element;
-    // If the values of a map are lists, the map reports errors in their lengths.
+    // If the values of a map are lists, an error in the length of a list is reported with the path of the
+    // map.
     const bool measured = element.type == ShapeType::list && (element.min || element.max);
     if (measured && std::any_of(members.begin(), members.end(), [&](const json::Member& member) {
           return !length_is_valid(element, static_cast<std::int64_t>(member.value.items().size()));
@@ -769,7 +770,7 @@ class Constraints {
   Frame frame_;
   std::vector<Found> errors_;
   std::string unsupported_;  // path of the first unsupported member
-  bool stops_ = false;       // Member::stops of the member of the request that is being checked
+  bool stops_ = false;       // Member::stops of the top-level member that is being checked
   bool lacks_member_ = false;
 };
 
@@ -787,7 +788,7 @@ Result<void> check_first(const Shape& shape, const Value& request) {
       continue;
     const auto length = java_length(value->string());
     if (length < *member.shape->min || length > *member.shape->max) {
-      // Messages call the name of a global table TableName as well.
+      // Messages also use the member name TableName for the name of a global table.
       const auto name = member.shape->table_name ? std::string_view("TableName") : member.name;
       return error::validation(std::string(name) + " must be at least " + std::to_string(*member.shape->min) +
                                " characters long and at most " + std::to_string(*member.shape->max) +

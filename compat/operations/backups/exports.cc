@@ -33,8 +33,8 @@ namespace {
 
 using exports::ExportRequest;
 
-// AWS's quota of concurrent exports per account, and a limit on the waiting exports of all accounts, because
-// each of them keeps old versions of items.
+// The first limit is AWS's quota of concurrent exports per account. The second one limits the waiting exports
+// of all accounts, because each waiting export keeps old versions of items.
 constexpr std::size_t exports_max = 300;
 constexpr std::size_t waiting_in_all_max = 1'000;
 constexpr std::int64_t page_max = 25;

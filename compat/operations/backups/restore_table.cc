@@ -141,7 +141,7 @@ Result<engine::Instant> read_instant(const Value& request, const backups::Backup
   const Value* given = request.member("RestoreDateTime");
   if (given == nullptr) return window.latest;
   const auto seconds = engine::Number::parse(given->number_text());
-  // A missing number, or one that is too large, is later than any window.
+  // A missing number, or one that is too large, counts as a time after any window.
   engine::Instant instant = engine::last_instant;
   if (seconds) instant = seconds->floor_scaled(3).value_or(engine::last_instant);
   if (window.has(instant)) return instant;

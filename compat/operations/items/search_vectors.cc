@@ -167,8 +167,8 @@ Item shown_item(const VectorEntries& entries, const VectorMatch& match,
 }
 
 // The cost is the sum of a constant per dimension of the index, a constant per match, the projected
-// attributes of each match, and the vectors that are returned. Measured for searches without a HASH
-// attribute. AWS's own figures for repeated identical searches differ by a few percent.
+// attributes of each match, and the vectors that are returned. These figures were measured for searches
+// without a HASH attribute. AWS's own figures for repeated identical searches differ by a few percent.
 double consumed_bytes(const VectorEntries& entries, const std::vector<VectorMatch>& matches,
                       std::size_t vectors_returned) {
   constexpr double of_dimension = 30.6875;

@@ -76,7 +76,8 @@ void write_rules(json::Writer& out, const Target& target, const ContributorInsig
   };
   out.key("ContributorInsightsRuleList");
   out.begin_array();
-  // Partition keys and sort keys; most accessed (C) and most throttled (T).
+  // There are rules for the most accessed keys (C) and for the most throttled keys (T), each for partition
+  // keys (PK) and for sort keys (SK).
   for (const char measured : {'C', 'T'}) {
     if (measured == 'C' && insights.mode == "THROTTLED_KEYS") continue;
     rule(std::string("PK") + measured);

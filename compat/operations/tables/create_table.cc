@@ -38,7 +38,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (table == nullptr) {
     if (context.database.catalog().find(context.scope, name) != nullptr)
       return error::resource_in_use("Table already exists: " + name);
-    // AWS's message, as observed for 256, which was the quota at the time.
+    // AWS's message, as observed when the quota was 256 tables.
     return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
                                  std::to_string(context.tables_max) + " tables per subscriber");
   }

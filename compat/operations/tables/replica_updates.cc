@@ -181,7 +181,7 @@ void begin_anew(TableSettings& settings) {
   settings.witness.clear();
 }
 
-// Settings that belong to a region start with their defaults: tags, recovery, policy, insights, protection.
+// Settings that belong to a region (tags, recovery, policy, insights, protection) start with their defaults.
 Table new_replica(const Table& source, const Value& create, engine::Instant now) {
   Table replica = source;
   replica.id = 0;

@@ -170,7 +170,7 @@ Result<void> remove(Context& context, const json::Value& request, json::Writer& 
         if (!policy) return std::string();  // there never was a policy
         const auto removed = policy->revision;
         if (has_document(policy)) policy = ResourcePolicy{"", next_revision(policy, now)};
-        return removed;  // when repeated: the revision of the deletion itself
+        return removed;  // a repeated deletion returns the revision that the first deletion assigned
       }));
   write_revision(out, revision);
   return {};

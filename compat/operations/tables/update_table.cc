@@ -445,7 +445,7 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   }
   plan.edits.push_back([view](Table& edited, TableSettings&) {
     if (!view) {
-      if (edited.replicas.empty()) edited.stream.reset();  // it may have become a global table since
+      if (edited.replicas.empty()) edited.stream.reset();  // the table may be a global table by now
     } else if (!edited.stream) {
       edited.stream = engine::Stream{.view = *view};
     }
