@@ -33,7 +33,8 @@ bool is_address(std::string_view text, int family) {
   return ::inet_pton(family, terminated.data(), bytes.data()) == 1;
 }
 
-// Whether the text consists of non-empty labels of letters, digits, hyphens and underscores (for Compose).
+// Whether the text consists of non-empty labels of letters, digits, hyphens and underscores. Docker
+// Compose service names can contain underscores.
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > host_bytes_max) return false;
   std::size_t label_bytes = 0;

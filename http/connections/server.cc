@@ -242,7 +242,7 @@ class IoThread {
 };
 
 // The addresses to listen on; the first one appears in URLs. Names are not resolved: the C library's name
-// service does not work in a static executable, and a test's endpoint is an address.
+// service does not work in a static executable, and a server for tests needs only addresses.
 Expected<std::vector<asio::ip::address>, std::string> addresses_of(const ServerSettings& settings) {
   if (settings.host == "localhost")
     return std::vector<asio::ip::address>{asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()};

@@ -114,7 +114,7 @@ SignatureRules signature_rules(const AccessRules& access) {
 }
 
 // A request that is answered on an io thread has no `stop` and must not wait. waits_as() has found that the
-// request would not have to wait. A fault rule that was added since then applies to later requests.
+// request would not have to wait. A fault rule that has been added since then applies only to later requests.
 std::stop_token or_no_wait(const std::stop_token& stop) {
   if (stop.stop_possible()) return stop;
   static const std::stop_source stopped = [] {

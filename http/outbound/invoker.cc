@@ -103,7 +103,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
     expect_answer();
   }
 
-  // Lets a stop request end the call, even while it is queued.
+  // Lets a stop request end the call, even while the call is queued.
   void arrive() { stops_.emplace(stop_, Stops{weak_from_this(), state_.io}); }
   void begin() {
     begun_ = true;

@@ -100,7 +100,7 @@ class Asking : public std::enable_shared_from_this<Asking> {
 
   void watch(ares_socket_t socket, bool reads, bool writes) {
     if (!reads && !writes) {
-      // c-ares is about to close the socket, so the context must not keep its number.
+      // c-ares is about to close the socket, so the io context must not keep the socket's number.
       if (const auto known = sockets_.find(socket); known != sockets_.end()) {
         known->second->descriptor.release();
         sockets_.erase(known);

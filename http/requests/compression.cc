@@ -12,8 +12,8 @@ namespace mayfly::http {
 
 namespace {
 
-// On loopback, smaller responses bring no benefit; the cheapest level still shows that the client can
-// decompress.
+// On loopback, smaller responses bring no benefit. The cheapest level is enough to test whether a client can
+// decompress responses.
 constexpr int compression_level = 1;
 
 // zlib's windowBits: 15 is the largest window; adding 16 selects gzip's framing instead of zlib's.

@@ -80,7 +80,7 @@ bool read_request_line(std::string_view line, Request& request) {
   return true;
 }
 
-// Whether the header changes how the rest of the request is read, or the state of the connection.
+// Whether the header changes how the rest of the request is read or changes the state of the connection.
 bool changes_the_reading(std::string_view name, std::string_view value) {
   switch (name.size()) {
     case 6: return equals_ignoring_case(name, "expect");

@@ -31,8 +31,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)>
     "x-mayfly-region",
 };
 
-// Header names by length: bit i stands for header_names[i]. Most headers of most requests have a length that
-// no name has.
+// Header names by length: bit i stands for header_names[i]. In most requests, most headers have a length that
+// no name in header_names has.
 constexpr std::size_t header_name_bytes_max = 32;
 constexpr auto names_of_length = [] {
   std::array<std::uint32_t, header_name_bytes_max> names{};
