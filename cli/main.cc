@@ -253,7 +253,7 @@ int serve(const ServeOptions& options) {
   for (const std::string& note : options.notes) http::log::write(http::log::Level::info, note);
 
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
-  // If the parent exited before getppid(), nothing reads standard output.
+  // If the parent exited before getppid() was called, nothing reads standard output.
   if (std::fflush(stdout) != 0 && options.exit_with_parent)
     return fail("exiting, because the parent process does not read standard output");
 

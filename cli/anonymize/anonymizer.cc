@@ -174,7 +174,7 @@ struct Anonymizer::Walk {
     }
   }
 
-  // --- recursion: each function returns false if the value is to be removed
+  // --- recursion: each function returns false if the caller must remove the value
 
   bool visit(AttributeValue& value, const Standings& standings, const Rule* rule) {
     const std::span<const Rule* const> rules = anonymizer.own_;

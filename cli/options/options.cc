@@ -471,7 +471,7 @@ void add_commands_about_commands(CLI::App& app, std::string& shell, std::vector<
       ->check(one_of({"bash", "zsh", "fish"}));
   completion.footer("Example:\n  source <(mayfly completion bash)");
   app.add_subcommand("manual", "Print the manual page: mayfly manual | man -l -");
-  // Only for the completion scripts. A command without a group is not listed.
+  // Only the completion scripts use this command. Help does not list a command without a group.
   app.add_subcommand(completing_command, "Print completions of a command line")
       ->group("")
       ->add_option("LINE", line, "Command line up to the cursor");

@@ -19,7 +19,7 @@ constexpr std::string_view table_type = "AWS::DynamoDB::Table";
 constexpr std::string_view global_table_type = "AWS::DynamoDB::GlobalTable";
 constexpr std::string_view simple_table_type = "AWS::Serverless::SimpleTable";
 
-// Converts scalars to integers and booleans in members of those types, and to strings in all others.
+// Converts each scalar to an integer or a boolean if its member has that type, and to a string otherwise.
 Tree coerced(Tree value, std::string_view member) {
   static const std::set<std::string_view> integers = {
       "ReadCapacityUnits",  "WriteCapacityUnits",  "MaxReadRequestUnits",  "MaxWriteRequestUnits",

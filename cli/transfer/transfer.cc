@@ -345,7 +345,7 @@ Outcome<void> Run::open_journal() {
   return {};
 }
 
-// Uses the secret that is given, or the one from the first run, or generates one.
+// Uses the given secret or the secret from the first run, or generates a secret.
 Outcome<void> Run::settle_secret() {
   now_ = resumed_ ? json::integer_member(settled_, "now").value_or(0) : engine::SystemClock().now();
   settled_["now"] = now_;
