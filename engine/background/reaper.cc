@@ -40,7 +40,7 @@ struct Entry {
 
 // A walk over the due entries of one table, as they were when the sweep began. The iterator only moves
 // forward, so it never reads the tombstones that the sweep itself leaves. An entry that is written during the
-// sweep is pushed to the timer, and settling the timer takes it into account.
+// sweep is pushed to the timer, and settling the timer takes this entry into account.
 struct Reaper::Sweep {
   TimerQueue::Look look;
   std::shared_ptr<LiveTable> table;
@@ -165,8 +165,8 @@ void Reaper::sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTa
     std::optional<Sweep> sweep = begin(turn, timers.look(table->id()), now, Which::due);
     if (!sweep) return;
     progress = run(*sweep, deletions, stop, [&] {
-      // The reaper skips the account while this caller has its turn, so fired items of other tables are
-      // deleted here.
+      // The reaper skips the account while the caller holds the account's turn, so fired items of other
+      // tables are deleted here.
       for (const TableId other : timers.firing(turn.account().clock().now())) {
         if (other != table->id()) sweep_some(turn, other, std::numeric_limits<std::size_t>::max());
       }

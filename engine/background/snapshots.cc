@@ -437,7 +437,7 @@ bool Snapshots::restore(std::string_view of, SnapshotId id) {
       batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));
     } else {
       uses_.before_images.stage(batch, {latest.log, latest.sequence});
-      // Erase the images of keys that have the same value again as in the latest snapshot, whether the image
+      // Erase the image of each key that again has its value from the latest snapshot, whether the image
       // existed before or has just been added.
       for (const auto& [key, value] : changes.to) {
         auto image = uses_.before_images.find(latest.log, key);

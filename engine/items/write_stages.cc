@@ -58,7 +58,8 @@ void stage_indexes(const WriteStage& stage) {
     const IndexId id = change.index->id;
     bool had_entry = !change.old_key.empty();
     if (had_entry && change.index->state == Index::State::creating) {
-      // The backfill may not have reached this item yet. Then the counter does not include its entry.
+      // The backfill may not have reached this item yet. In that case, the counter does not include the
+      // item's entry.
       std::string unused;
       had_entry = stage.storage.get(item_key(table.id, id, change.old_key), unused);
     }

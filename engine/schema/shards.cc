@@ -56,7 +56,7 @@ Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, std::option
   if (stream.shards.size() + parents.size() * (splits ? 2 : 1) > shards_max)
     return Unexpected{ReshardRefusal::too_many};
 
-  // This number was never used before: the newest shard is open, and an open shard is never forgotten.
+  // This number has never been used before: the newest shard is open, and an open shard is never forgotten.
   ShardNumber next_number = stream.shards.back().number + 1;
   std::vector<Shard> children;
   for (Shard* parent : parents) {

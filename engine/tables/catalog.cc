@@ -472,7 +472,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
 Table Catalog::edited(const LiveTable& live) const {
   Table table = *live.description();
   // The stream in the description has the current open shards, but only streams_ shows which records and
-  // shards were trimmed since then.
+  // shards have been trimmed since then.
   if (table.stream) table.stream = find_stream(table.stream->id);
   return table;
 }

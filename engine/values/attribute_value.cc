@@ -63,8 +63,8 @@ void Set<T>::insert_all(const Set& other) {
 
 template <class T>
 void Set<T>::erase_all(const Set& other) {
-  // Look up each member of the larger set in the smaller one. Either set can have a million members more
-  // than the other.
+  // Look up each member of the larger set in the smaller one. Either set can have a million more members than
+  // the other.
   std::sort(members_.begin(), members_.end());
   if (other.size() < members_.size()) {
     const std::vector<const T*> gone = in_order(other.members_);
