@@ -124,7 +124,7 @@ constexpr std::string_view waiting_help = "Requests that are waiting, by kind.";
 constexpr std::string_view refused = "mayfly_requests_refused_total";
 constexpr std::string_view refused_help = "Requests that were rejected with 503 because of a limit.";
 
-// In the order of Meter; lines with the same name are adjacent.
+// The lines are in the order of Meter. Lines with the same name are adjacent.
 constexpr MeterLine meters[] = {
     {Meter::connections, "mayfly_connections", "", "gauge", "Open connections."},
     {Meter::request_bytes, "mayfly_request_bytes", "", "gauge", "Bytes of large requests in flight."},

@@ -45,7 +45,7 @@ Result<json::Tree> shards_of(const Call& call, const engine::LiveTable& table) {
   return json::Tree{{"stream", stream_arn(stream)}, {"shards", std::move(shards)}};
 }
 
-// `asked` is the requested shard; nullopt: each open shard.
+// `asked` is the requested shard; nullopt means all open shards.
 Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table,
                          const std::optional<std::string>& asked) {
   const std::string shard = asked ? "Shard " + *asked : "A shard of the stream of table " + table;

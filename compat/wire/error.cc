@@ -26,7 +26,7 @@ constexpr std::string_view availability = "com.amazon.coral.availability";
 constexpr std::string_view lambda;
 constexpr std::string_view ours = "mayfly";
 
-// In the order of Kind.
+// The entries are in the order of Kind.
 constexpr Form forms[] = {
     {Kind::access_denied, 400, coral, "AccessDeniedException", "AccessDenied", true},
     {Kind::backup_in_use, 400, dynamodb, "BackupInUseException", "BackupInUse"},
