@@ -39,7 +39,8 @@ bool fits(const PathStep& step, const Way& way) {
   return false;
 }
 
-// `**` also matches zero steps.
+// Adds `one`. If its next step is `**`, also adds the state after this step, because `**` also matches zero
+// steps.
 void add_standing(Standings& standings, std::span<const Rule* const> rules, Standing one) {
   const auto& steps = rules[one.rule]->steps;
   for (;; ++one.step) {

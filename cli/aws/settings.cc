@@ -18,7 +18,7 @@ std::string_view without_spaces(std::string_view text) {
   return http::trim(text);
 }
 
-// nullopt: the file does not exist.
+// Returns the text of the file, or nullopt if the file cannot be opened.
 Expected<std::optional<std::string>, std::string> text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::optional<std::string>();

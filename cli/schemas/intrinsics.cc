@@ -412,7 +412,7 @@ Template::Resolved Template::attribute(const Tree& argument, At at) {
   return unknown(name, name + " is not known here", at);
 }
 
-// `argument` is a string such as "${Stage}-carts", or a list of such a string and a map of values for names
+// `argument` is a string such as "${Stage}-carts", or [string, map], where the map has the values of names
 // in the string.
 Template::Resolved Template::substituted(const Tree& argument, At at) {
   const bool has_values = argument.is_array();

@@ -101,7 +101,7 @@ std::string plan_text(const PlanView& view) {
 
 json::Tree plan_tree(const PlanView& view) {
   using json::Tree;
-  // Indexed by TableFacts::Index.
+  // The array is indexed by TableFacts::Index.
   constexpr const char* statuses[] = {"missing", "building", "ready", "other_key"};
   const TableFacts& facts = view.facts;
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Tree() : Tree(text); };

@@ -67,7 +67,7 @@ void Process::renew() {
     const auto now = clock_.now();
     const std::int64_t first =
         window_of(now ? *now / 1000 - options_.look_back_seconds : 0, options_.layout.window_seconds);
-    // Without a clock, the first watermark of a shard that was never swept is unknown.
+    // Without a clock, the first watermark of a shard that has never been swept is unknown.
     const auto renewed = now ? leases_.renew(first)
                              : Expected<Leases::Renewed, aws::Failure>(
                                    Unexpected{aws::Failure{.name = "NoClock", .message = now.error()}});

@@ -52,7 +52,7 @@ std::string isolation_of(aws::Client& client, const std::string& arn) {
     for (const Tree& tag : *tags)
       if (json::string_member(tag, "Key") == "system:write_isolation")
         return std::string(json::string_member(tag, "Value").value_or(""));
-  // A table without such a tag uses the server's setting, which is stored in a system table.
+  // A table without this tag uses the server's setting, which is stored in a system table.
   const auto setting =
       client.call("GetItem", std::string(R"({"TableName":".scylla.alternator.system.config",)"
                                          R"("Key":{"name":{"S":"alternator_write_isolation"}}})"));
