@@ -10,7 +10,7 @@ namespace {
 
 using Ends = std::array<Instant, ExpiryStats::bucket_count>;
 
-// Returns 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, ... The last end is about 70 years.
+// Returns 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, ... in milliseconds. The last end is about 70 years.
 Ends bucket_ends() {
   Ends ends{};
   for (std::size_t i = 1; i < ends.size(); ++i) ends[i] = std::max(ends[i - 1] + 1, ends[i - 1] * 5 / 4);

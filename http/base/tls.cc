@@ -26,7 +26,7 @@ std::string words_of(const ErrorCode& failure) {
 Expected<std::shared_ptr<TlsContext>, std::string> new_context(TlsContext::method method) {
   auto context = std::make_shared<TlsContext>(method);
   SSL_CTX* const native = context->native_handle();
-  // For TLS 1.2, allows only the suites that browsers still offer. TLS 1.3 has only such suites.
+  // For TLS 1.2, allows only the cipher suites that browsers still offer. TLS 1.3 has only such suites.
   if (SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 ||
       SSL_CTX_set_cipher_list(native, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1)
     return Unexpected{std::string("cannot set up TLS")};
