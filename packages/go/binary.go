@@ -14,7 +14,7 @@ import (
 type binary struct{ path, namedBy string }
 
 // findBinary returns the program to start. If the file that Options.Binary or MAYFLY_BINARY names does not exist,
-// findBinary returns an error and looks for no other program.
+// findBinary returns an error and does not look for another program.
 func findBinary(named string) (binary, error) {
 	if named != "" {
 		return namedBinary(named, "Options.Binary")

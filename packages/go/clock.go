@@ -155,7 +155,7 @@ func (clock *Clock) Advance(ctx context.Context, by time.Duration, options ...Ad
 	return clock.advance(ctx, map[string]any{"seconds": by.Seconds()}, options)
 }
 
-// AdvanceTo advances the clock to a time. It returns a Conflict error if the time has passed.
+// AdvanceTo advances the clock to a time. It returns a Conflict error if the clock is past that time.
 func (clock *Clock) AdvanceTo(ctx context.Context, to time.Time, options ...AdvanceOption) (Advanced, error) {
 	return clock.advance(ctx, map[string]any{"to": instant(to)}, options)
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // Control makes any call to the control API for this world: Control(ctx, "GET", "/jobs", nil, &jobs). `path` is the part
-// after /_mayfly. `body` is encoded as JSON; nil means no body. The response is decoded into `answer` unless that is nil.
+// after /_mayfly. `body` is encoded as JSON; nil means no body. The response is decoded into `answer` unless `answer` is
+// nil.
 //
 // It returns an *Error if the server refuses the call, and an *EndedError if the server has ended.
 func (world *World) Control(ctx context.Context, method, path string, body, answer any) error {

@@ -11,7 +11,7 @@ type Fault struct {
 	// that AWS would return.
 	Exception string `json:"exception,omitempty"`
 	// For InternalServerError and ConnectionClosed: whether the operation takes effect although the client gets an error;
-	// nil: false. For Latency: whether a write takes effect before the delay and not after it; nil: true.
+	// nil: false. For Latency: whether a write takes effect before the delay rather than after it; nil: true.
 	Applied      *bool   `json:"applied,omitempty"`
 	Milliseconds int     `json:"milliseconds,omitempty"` // delay of Latency (real time) or lag of StaleReads (world's clock)
 	Writes       int     `json:"writes,omitempty"`       // for StaleReads: how many commits a read can lag behind
@@ -39,7 +39,7 @@ const (
 type FaultCount struct {
 	Fault
 	Asked  int // operations that the rule matched
-	Struck int // operations that the rule made fail
+	Struck int // operations that the rule was applied to
 }
 
 // Faults replaces all fault rules of the world. If several rules match an operation, only the first one applies, except
@@ -56,7 +56,7 @@ func (world *World) ClearFaults(ctx context.Context) error {
 	return world.Control(ctx, "DELETE", "/faults", nil, nil)
 }
 
-// FaultCounts returns how many operations each rule matched and how many of them failed.
+// FaultCounts returns how many operations each rule matched and how many it was applied to.
 func (world *World) FaultCounts(ctx context.Context) ([]FaultCount, error) {
 	var answer struct{ Rules []FaultCount }
 	err := world.Control(ctx, "GET", "/faults", nil, &answer)

@@ -110,7 +110,7 @@ func functionPath(name string) string { return "/functions/" + url.PathEscape(na
 
 // localFunctions serves the functions of this process. The zero value serves none.
 type localFunctions struct {
-	registered atomic.Bool // a function of this world, local or not, is registered with the server
+	registered atomic.Bool // whether a function of this world, local or not, is registered with the server
 	failed     func(function string, payload []byte, err error)
 
 	mutex     sync.Mutex

@@ -16,8 +16,8 @@ import (
 
 const childVariable = "MAYFLY_TEST_CHILD"
 
-// TestMain also runs the test binary as a child process of a test. If childVariable is set, the child starts a server,
-// prints the server's URL, and then ends or waits to be killed.
+// TestMain runs the tests. Some tests start the test binary again as a child process, with childVariable set. The child
+// starts a server, prints the server's URL, and then ends or waits to be killed.
 func TestMain(m *testing.M) {
 	switch os.Getenv(childVariable) {
 	case "waits":

@@ -17,7 +17,7 @@ import (
 )
 
 // Trigger creates an event source mapping that calls a function with the records of the table's stream, starting with the
-// oldest record. It returns the mapping's UUID. `settings` are further members of Lambda's CreateEventSourceMapping, or
+// oldest record. It returns the mapping's UUID. `settings` has further members of Lambda's CreateEventSourceMapping, or is
 // nil:
 //
 //	map[string]any{"BatchSize": 10, "MaximumRetryAttempts": 2}

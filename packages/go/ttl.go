@@ -47,7 +47,7 @@ type TTLStatus struct {
 	Pending      int        // items that will expire
 	Due          int        // pending items whose TTL has passed
 	NextDue      *time.Time `json:"next_due"` // nil: no item will expire
-	Expired      int        // items deleted since the server started
+	Expired      int        // items that expired and were deleted since the server started
 	BornExpired  int        `json:"born_expired"` // expired items whose TTL had passed when they were written
 
 	Never    map[TTLReason]int // items whose TTL can never fire

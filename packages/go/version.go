@@ -8,7 +8,8 @@ const Version = "0.0.0"
 // unreleased is the value of Version in a checkout. A checkout accepts every server. Building the package sets the version.
 const unreleased = "0.0.0"
 
-// checkVersion returns a *VersionError unless the package and the server have the same release. `where` names the server.
+// checkVersion returns a *VersionError unless the package and the server are from the same release. `where` names the
+// server.
 func checkVersion(ours, servers, where string) error {
 	if ours == unreleased || release(ours) == release(servers) {
 		return nil

@@ -99,7 +99,7 @@ func (world *World) Log() string { return world.server.log.about(world.account, 
 
 const closeWait = 5 * time.Second
 
-// Close delivers the remaining records to functions, frees the world's memory in the server, and stops serving its
+// Close delivers the remaining records to functions, frees the world's memory in the server, and stops serving the world's
 // functions. It returns the error of CheckHandlers: the handlers' failures that no earlier call returned.
 func (world *World) Close() error {
 	failed := world.CheckHandlers() // before the reset, which ends calls in flight

@@ -71,7 +71,7 @@ func (one *started) hasEnded() bool {
 
 var shared servers
 
-// server returns the running server, or starts one. Concurrent callers wait for the same start and get the same error.
+// server returns the running server, or starts one. Concurrent callers wait for the same start and get its result.
 func (servers *servers) server(options Options) (*mayfly.Server, error) {
 	one := servers.of(fmt.Sprintf("%#v", options))
 	one.once.Do(func() {

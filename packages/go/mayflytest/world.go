@@ -146,7 +146,7 @@ func (world *World) ClearFaults() {
 	check(world.t, world.World.ClearFaults(ctx))
 }
 
-// FaultCounts returns how many operations each rule matched and how many of them failed.
+// FaultCounts returns how many operations each rule matched and how many it was applied to.
 func (world *World) FaultCounts() []mayfly.FaultCount {
 	world.t.Helper()
 	counts, err := world.World.FaultCounts(ctx)

@@ -1,6 +1,6 @@
 // Finds the program: the caller's path, MAYFLY_BINARY, the platform's package, or PATH, in this order.
 //
-// If the caller's path is given, or MAYFLY_BINARY is set, and that file does not exist, no other program is tried.
+// If the file that the caller or MAYFLY_BINARY names does not exist, no other program is tried.
 
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";

@@ -64,7 +64,7 @@ export class Clients {
     return this.#streams;
   }
 
-  // Makes the error of a call to a dead server say how the server died, instead of ECONNREFUSED.
+  // Replaces ECONNREFUSED, the error of a call to a dead server, with an error that says how the server died.
   #explaining<Client>(client: Client): Client {
     const explain = (next: any, context: any) => async (call: any) => {
       try {

@@ -125,7 +125,7 @@ function unregisteredSentences(mappings: Unfinished[]): string[] {
   );
 }
 
-// One sentence for all batches of a function and table that ended the same way.
+// One sentence for all batches that have the same function, table and outcome.
 function stuckSentences(stuck: Stuck[]): string[] {
   const groups = new Map<string, { first: Stuck; records: number; attempts: number }>();
   for (const each of stuck) {

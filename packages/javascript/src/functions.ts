@@ -36,7 +36,7 @@ export interface LocalFunction<Event = StreamEvent> {
   readonly invocations: Invocation<Event>[];
   /**
    * Creates an event source mapping, which calls the function with a table's changes, starting with the oldest record of
-   * its stream. Returns the mapping. Throws a TypeError if the table has no stream.
+   * the table's stream. Returns the mapping. Throws a TypeError if the table has no stream.
    */
   consume(table: string, options?: MappingOptions): Promise<{ UUID: string; [more: string]: unknown }>;
 }

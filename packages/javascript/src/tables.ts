@@ -7,7 +7,7 @@ import { refuseUnknown } from "./options";
 /** The type of a key attribute. */
 export type KeyType = "S" | "N" | "B";
 
-/** A key attribute: a name for a string, or a name and type. */
+/** A key attribute: the name of a string attribute, or a name and a type. */
 export type KeyAttribute = string | { name: string; type: KeyType };
 
 /** What a stream's records contain besides the keys. */

@@ -33,7 +33,10 @@ export interface WorldOptions {
   follow?: Follow;
   /** Tables to create, as parameters of CreateTable, for example those of a jest-dynamodb-config.js. */
   tables?: CreateTableCommandInput[];
-  /** Set the world's environment variables in process.env until it is closed, for code that creates its own clients. */
+  /**
+   * Set the world's environment variables in process.env until the world is closed, for code that creates its own
+   * clients.
+   */
   environment?: boolean;
   /** The region for which clients sign. Default: `"us-east-1"`. */
   region?: string;
@@ -69,7 +72,7 @@ export interface FaultRule {
   exception?: "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded";
   /**
    * For `internal_server_error` and `connection_closed`: whether the operation takes effect although the client gets an
-   * error. Default: false. For `latency`: whether a write takes effect before the delay and not after it. Default:
+   * error. Default: false. For `latency`: whether a write takes effect before the delay rather than after it. Default:
    * true.
    */
   applied?: boolean;

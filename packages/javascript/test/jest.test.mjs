@@ -313,7 +313,8 @@ for (const workers of ["--runInBand", "--maxWorkers=2"]) {
         await world.createTable("carts");
         expect((await world.clock.advance("1h")).expired).toBe(0);
         expect((await runServer()).url).toBe(world.url);
-        if (${workers === "--runInBand"}) await fetch(process.env.MAYFLY_URL + "/_mayfly/health"); // in the files after it
+        // Files that run later in the same process get the new server's URL.
+        if (${workers === "--runInBand"}) await fetch(process.env.MAYFLY_URL + "/_mayfly/health");
       };
     `;
     const next = `${head} ${kill} test("next", next);`;

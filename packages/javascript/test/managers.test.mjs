@@ -48,7 +48,8 @@ test("a cart is gone after two days", async (t) => {
 });
 `;
 
-// This is outside the directory where npm has installed everything, because Node would otherwise find those packages.
+// The projects are outside the directory where npm has installed everything, because Node would otherwise find those
+// packages.
 const parent = join(root, "..", "mayfly-managers");
 
 const yarn4 = (settings) => ({

@@ -15,7 +15,7 @@ pub(crate) struct Binary {
 
 impl Binary {
     // Returns the program to start. If the file that `Options::binary` or `MAYFLY_BINARY` names does not exist, this
-    // function returns an error and looks for no other program.
+    // function returns an error and does not look for another program.
     pub fn find(named: Option<&Path>) -> Result<Binary, Error> {
         Binary::find_in(named, env::var_os("MAYFLY_BINARY").map(PathBuf::from), env::var_os("PATH"))
     }

@@ -80,7 +80,7 @@ impl Clock {
         Advance { clock: self.clone(), body: json!({"seconds": by.as_secs_f64()}) }
     }
 
-    /// Advances the clock to a time. The advance is refused with `Conflict` if the time has passed.
+    /// Advances the clock to a time. The advance is refused with `Conflict` if the clock is past that time.
     pub fn advance_to(&self, to: SystemTime) -> Advance {
         Advance { clock: self.clone(), body: json!({"to": instant::print(to)}) }
     }

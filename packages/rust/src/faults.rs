@@ -99,7 +99,7 @@ impl Fault {
 
     /// For [`FaultKind::InternalServerError`] and [`FaultKind::ConnectionClosed`], sets whether the operation takes
     /// effect although the client gets an error. Default: false. For [`FaultKind::Latency`], sets whether a write takes
-    /// effect before the delay and not after it. Default: true.
+    /// effect before the delay rather than after it. Default: true.
     pub fn applied(mut self, applied: bool) -> Fault {
         self.applied = Some(applied);
         self

@@ -37,7 +37,7 @@ pub struct Server {
     pub(crate) shared: Arc<Shared>,
 }
 
-// The part of a server that its worlds use. Worlds can outlive the `Server`, whose drop ends the process.
+// The part of a server that its worlds use. Worlds can outlive the `Server`, which ends the process when it is dropped.
 pub(crate) struct Shared {
     pub url: String,
     pub region: String,

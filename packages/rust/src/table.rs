@@ -57,7 +57,7 @@ impl From<&str> for KeyAttribute {
     }
 }
 
-/// Whether a table has a stream, and the images in its records.
+/// Whether a table has a stream, and which images the stream's records contain.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Stream {
     /// The item before and after the change.
@@ -195,7 +195,8 @@ impl Table {
         self
     }
 
-    /// Sets the images in the stream's records, or [`Stream::Off`]. Default: [`Stream::NewAndOldImages`].
+    /// Sets which images the stream's records contain. [`Stream::Off`] disables the stream. Default:
+    /// [`Stream::NewAndOldImages`].
     pub fn stream(mut self, stream: Stream) -> Table {
         self.stream = stream;
         self

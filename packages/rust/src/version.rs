@@ -6,7 +6,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 // The value of VERSION in a checkout. A checkout accepts every server. Building the package sets the version.
 pub(crate) const UNRELEASED: &str = "0.0.0";
 
-// Returns Error::Version unless the crate and the server have the same release. `place` is the server's program or URL.
+// Returns Error::Version unless the crate and the server are from the same release. `place` is the server's program or
+// URL.
 pub(crate) fn check(ours: &str, servers: &str, place: &str) -> Result<(), Error> {
     if ours == UNRELEASED || release(ours) == release(servers) {
         return Ok(());

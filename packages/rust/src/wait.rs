@@ -73,7 +73,7 @@ impl WaitFor {
         self
     }
 
-    /// Also accepts earlier changes since this time that are in the table's stream.
+    /// Also accepts changes between this time and the call, if they are in the table's stream.
     pub fn since(mut self, since: SystemTime) -> Self {
         self.body["since"] = instant::print(since).into();
         self

@@ -139,8 +139,8 @@ impl World {
     /// the world. Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the
     /// failures.
     ///
-    /// If a world is dropped without `close`, the drop panics instead of returning the error, and does not wait: functions
-    /// never receive the remaining records.
+    /// If a world is dropped without `close`, the drop does not wait, so functions never receive the remaining records.
+    /// Where `close` would return an error, the drop panics.
     pub async fn close(self) -> Result<(), Error> {
         if !self.account.names().is_empty() {
             // The call fails if the server has ended.

@@ -29,8 +29,8 @@ _OURS = (str(Path(__file__).parent), str(Path(concurrent.futures.__file__).paren
 class HandlerFailure:
     """An exception of a handler in the test's process."""
 
-    function: str  #: the name under which it was registered
-    event: Any  #: the event that it was called with
+    function: str  #: the name under which the handler was registered
+    event: Any  #: the event that the handler was called with
     error: BaseException
 
     def __str__(self) -> str:

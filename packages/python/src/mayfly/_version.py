@@ -1,4 +1,4 @@
-"""The package's version, and the check that a server has the same release."""
+"""The package's version, and the check that a server is from the same release."""
 
 from __future__ import annotations
 

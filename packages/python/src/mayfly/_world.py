@@ -118,7 +118,7 @@ class World(AwsClients):
     ) -> dict[str, Any]:
         """Creates a table and returns its description, as CreateTable does.
 
-        key, sort: the partition key and the sort key: a name for a string, or a name and type, ("year", "N").
+        key, sort: the partition key and the sort key: the name of a string attribute, or a name and a type, ("year", "N").
         ttl: the attribute that holds the time to live. None: TTL is disabled.
         stream: True (NEW_AND_OLD_IMAGES), False, or one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES.
         indexes: secondary indexes: [Index("by_owner", key="owner")].
@@ -197,7 +197,7 @@ class World(AwsClients):
         self.run(faults.clear())
 
     def fault_counts(self) -> list[FaultCount]:
-        """For each rule, how many operations it matched and how many it made fail."""
+        """For each rule, the number of operations that it matched and the number that it was applied to."""
         return self.run(faults.counts())
 
     def failpoint(self, table: str, key: Mapping[str, Any]) -> Failpoint:
@@ -274,8 +274,8 @@ class World(AwsClients):
 
     def close(self) -> None:
         """Delivers the remaining records to functions, for at most two seconds. It then frees the world's memory in the
-        server, stops its handlers, and restores the program's clock if it followed the world's clock. Raises a HandlerError
-        if a handler failed and no settle has raised the failure yet."""
+        server, stops the world's handlers, and restores the program's clock if it followed the world's clock. Raises a
+        HandlerError if a handler failed and no settle has raised the failure yet."""
         error = self._close()
         if error is not None:
             raise error

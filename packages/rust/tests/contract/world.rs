@@ -88,7 +88,7 @@ async fn dropping_a_world_deletes_its_tables_and_functions() -> Outcome {
     world.function_at("reminder", "http://127.0.0.1:9/").await?;
     let (client, clock) = (world.dynamodb(), world.clock.clone());
     clock.freeze_at(new_2031()).await?;
-    let probe = server.world(); // the test uses only its environment
+    let probe = server.world(); // the test uses only the environment of this world
     let account = world.account().to_owned();
     drop(world);
     assert!(client.list_tables().send().await?.table_names().is_empty());

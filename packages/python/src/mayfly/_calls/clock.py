@@ -93,7 +93,7 @@ class Advanced:
     settled: Optional[bool] = None  #: with settle: whether every record reached its function
     unfinished: tuple[Unfinished, ...] = ()  #: with settle: the mappings that still have records to deliver, and why
     given_up: tuple[GivenUp, ...] = ()  #: with settle: the batches given up since the last settle
-    given_up_left_out: int = 0  #: how many more batches `given_up` omits
+    given_up_left_out: int = 0  #: how many batches `given_up` omits
     #: By table and reason, items whose TTL can never fire: {"carts": {"milliseconds": 3, "string": 1}}
     never: dict[str, dict[str, int]] = field(default_factory=dict)
     #: By table, items whose TTL had passed when they were written, since the last advance

@@ -17,8 +17,8 @@ class Fault:
     operation: Optional[str] = None  #: PutItem, …
     table: Optional[str] = None
     exception: Optional[ThrottleException] = None  #: for throttle; None: the exception that AWS would return
-    #: for internal_server_error, connection_closed and latency: whether the operation takes effect although the client sees
-    #: no success. None: it takes effect only with latency, before the delay
+    #: for internal_server_error and connection_closed: whether the operation takes effect although the client gets an error;
+    #: None: False. For latency: whether a write takes effect before the delay rather than after it; None: True
     applied: Optional[bool] = None
     milliseconds: Optional[int] = None  #: for latency: the delay in real time; for stale_reads: the lag on the world's clock
     writes: Optional[int] = None  #: for stale_reads: how many commits a read can lag behind
@@ -34,7 +34,7 @@ class FaultCount:
 
     rule: Fault
     asked: int  #: operations that the rule matched
-    struck: int  #: operations that the rule made fail
+    struck: int  #: operations that the rule was applied to
 
 
 def put(rules: Sequence[Fault]) -> Call[None]:

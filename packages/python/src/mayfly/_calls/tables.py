@@ -7,7 +7,7 @@ from typing import Any, Literal, Optional, Union, get_args
 from .._literals import KeyType, StreamView
 from ._call import Call, nothing, operation
 
-#: A key attribute: a name for a string, or a name and type, ("year", "N").
+#: A key attribute: the name of a string attribute, or a name and a type, ("year", "N").
 KeyAttribute = Union[str, tuple[str, KeyType]]
 #: The attributes of an index: all, only the keys, or the keys and the listed ones.
 Projection = Union[Literal["ALL", "KEYS_ONLY"], list[str], tuple[str, ...]]

@@ -22,7 +22,7 @@ class TtlStatus:
     pending: int  #: items that will expire
     due: int  #: pending items whose TTL has passed
     next_due: Optional[datetime.datetime]  #: None if no item will expire
-    expired: int  #: items deleted since the server started
+    expired: int  #: items that expired and were deleted since the server started
     born_expired: int  #: expired items whose TTL had passed when they were written
     raw: dict[str, Any]  #: the whole response: lag_ms, windows, …
     never: dict[str, int] = field(default_factory=dict)  #: items whose TTL can never fire, by reason: {"string": 1}

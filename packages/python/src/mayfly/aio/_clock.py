@@ -60,8 +60,8 @@ class AsyncClock:
         return await self._moved(clock.put(now=to), follow)
 
     async def real(self) -> datetime.datetime:
-        """Returns the clock to the host's time. Raises a ControlError of type Conflict if the clock is ahead and the world
-        has tables."""
+        """Returns the clock to the host's time. Raises a ControlError of type Conflict if the clock is ahead of that time and
+        the world has tables."""
         return await self._moved(clock.put(mode="real"), False)
 
     async def run(self) -> datetime.datetime:
@@ -70,7 +70,7 @@ class AsyncClock:
 
     async def rate(self, times: float) -> datetime.datetime:
         """Lets the clock run from its current time, `times` times as fast as the host's clock. Raises a FollowError if the
-        program's clock follows it."""
+        program's clock follows this clock."""
         if self._following:
             self._following.move(await self.now(), "rate")
         return await self._moved(clock.put(mode="rate", rate=times), False)
@@ -96,7 +96,7 @@ class AsyncClock:
         return await self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
     async def advance_to(self, to: Instant, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
-        """Like `advance`, but to a given time. Raises a ControlError of type Conflict if the time has passed."""
+        """Like `advance`, but to a given time. Raises a ControlError of type Conflict if the clock is past that time."""
         return await self._advanced(clock.advance_to(to, settle, age_streams), follow)
 
     async def advance_to_next_expiry(self, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:

@@ -17,7 +17,8 @@ __tracebackhide__ = hides_frames
 
 class AsyncServer:
     """mayfly.Server for asyncio, with the same arguments and errors. `async with AsyncServer(…) as server` starts and ends
-    it. Calls to a server in this process also use HTTP, so that they can be canceled and do not block the event loop."""
+    the server. Calls to a server in this process also use HTTP, so that they can be canceled and do not block the event
+    loop."""
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ record Control(URI url, String account, String region, ServerProcess process) {
 
   /**
    * Calls Lambda's API, {@code /2015-03-31/…}. The signature names the account but is invalid. That is sufficient,
-   * because the server does not verify it.
+   * because the server does not verify the signature.
    */
   Http.Answer lambda(String method, String path, Map<String, ?> body) {
     Map<String, String> headers = headers();

@@ -100,8 +100,8 @@ final class Failures {
   }
 
   /**
-   * Failed batches of one mapping that ended the same way, as one entry: the server gave up on them, or is still
-   * retrying them.
+   * Failed batches of one mapping that have the same outcome, as one entry: the server gave up on all of them, or is
+   * still retrying all of them.
    */
   private record Stuck(String function, String table, String condition, long records, long attempts, FunctionError error) {
     private static final String RETRYING = "";
@@ -122,7 +122,7 @@ final class Failures {
     }
   }
 
-  /** Returns the failed batches of a settle. Batches of a mapping that ended the same way are merged. */
+  /** Returns the failed batches of a settle. Batches that have the same mapping and the same outcome are merged. */
   private static Stream<Stuck> stuck(Advanced settled) {
     if (settled == null) {
       return Stream.empty();

@@ -83,7 +83,7 @@ public final class Fault {
 
   /**
    * For internal server errors and closed connections, sets whether the operation takes effect although the client gets
-   * an error. Default: false. For latency, sets whether a write takes effect before the delay and not after it.
+   * an error. Default: false. For latency, sets whether a write takes effect before the delay rather than after it.
    * Default: true.
    */
   public Fault applied(boolean applied) {

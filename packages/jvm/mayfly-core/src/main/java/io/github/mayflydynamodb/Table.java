@@ -19,8 +19,9 @@ import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 import software.amazon.awssdk.services.dynamodb.model.StreamViewType;
 
 /**
- * Describes a table for {@link World#createTable}. By default, its partition key is the string {@code id}, and it has a
- * stream of new and old images, no sort key, no TTL and no indexes. Each method returns a changed copy.
+ * Describes a table for {@link World#createTable}. By default, the partition key is the string attribute {@code id},
+ * and the table has a stream of new and old images, no sort key, no TTL and no indexes. Each method returns a changed
+ * copy.
  *
  * <pre>{@code
  * world.createTable(

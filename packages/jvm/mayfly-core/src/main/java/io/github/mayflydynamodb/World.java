@@ -101,9 +101,9 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Configures any other AWS client for this world: {@code world.configure(LambdaClient.builder()).build()}. It sets
-   * the endpoint, region, credentials, HTTP client and overrideConfiguration. Settings that the caller makes later
-   * replace these settings.
+   * Configures any other AWS client for this world: {@code world.configure(LambdaClient.builder()).build()}. This
+   * method sets the endpoint, region, credentials, HTTP client and overrideConfiguration. Settings that the caller
+   * makes later replace these settings.
    */
   public <B extends AwsClientBuilder<B, ?>> B configure(B builder) {
     return clients.configure(builder);
@@ -238,7 +238,8 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Registers a function that runs at a URL, for event source mappings and Invoke, which send the event as a POST.
+   * Registers a function that runs at a URL, for event source mappings and Invoke, which send the event in a POST
+   * request.
    */
   public void function(String name, URI url) {
     function(name, url, FunctionOptions.defaults());

@@ -155,7 +155,7 @@ class BinaryTest {
     return program;
   }
 
-  /** Returns a program as a jar on the class path contains it. */
+  /** Returns a program in the form that a jar on the class path contains. */
   private BundledBinary bundled(String text, String sha256) throws IOException {
     Path resource = directory.resolve("jar/io/github/mayflydynamodb/binary/linux-x86_64/mayfly");
     Files.createDirectories(resource.getParent());
