@@ -43,7 +43,7 @@ async function attempt(name, path, options = {}) {
     const text = answer && (await soon(answer.text()));
     if (text && answer.status !== 403) read[name] = text;
   } catch {
-    // blocked
+    // The browser blocked the request.
   }
 }
 
@@ -142,7 +142,7 @@ async function main() {
     const text = frame.contentDocument.body.innerText;
     if (!text.includes("mayfly#Forbidden") && text) read.frame = text;
   } catch {
-    // another origin's document
+    // The frame shows another origin's document.
   }
   await peek("events", () => new EventSource(settings.mayfly + "/_mayfly/events"));
   await peek("socket", () => new WebSocket((settings.mayfly || location.origin).replace("http", "ws") + "/_mayfly/events"));

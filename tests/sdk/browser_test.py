@@ -1,7 +1,7 @@
 """Tests web pages in a real browser, Debian's chromium: hostile pages can neither read nor change anything, and allowed
 pages can do both.
 
-Every page runs the same script, `browser_page.js`, and reports what it could read to a server in this test. The test then
+Every page runs the same script, `browser_page.js`, which tells a server in this test what the page could read. The test then
 asks Mayfly whether anything was changed.
 """
 
@@ -192,7 +192,7 @@ class BrowserTest(unittest.TestCase):
         rebinder = Rebinder(self.html(""), self.server.port)
         self.addCleanup(rebinder.close)
         self.check_nothing_happened(before, self.browse(f"http://evil.example:{rebinder.port}/page"))
-        # The requests did reach Mayfly, sent by the page's own origin.
+        # The requests did reach Mayfly, and they came from the page's own origin.
         self.assertIn(f"Host: evil.example:{rebinder.port}\r\n".encode(), rebinder.forwarded)
         self.assertIn(b"x-amz-target: DynamoDB_20120810.Scan\r\n", rebinder.forwarded.lower().replace(b"dynamodb_20120810.scan", b"DynamoDB_20120810.Scan"))
 

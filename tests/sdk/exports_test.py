@@ -2,7 +2,7 @@
 
 The test writes items over several virtual days, some of them with a TTL, and keeps a model of the table. Then it makes full
 exports at random seconds and incremental exports of random windows, and compares each file with the model. Debian's boto3
-does not support incremental exports and filters yet, so the test sends those requests as JSON, like newer SDKs.
+does not support incremental exports or filters yet, so the test sends those requests as JSON, like newer SDKs.
 """
 
 import base64
@@ -128,7 +128,8 @@ class Exporter:
 
 
 class Model:
-    """The history of a table: its writes with their seconds. An item is due from the first millisecond after its TTL."""
+    """The history of a table: its writes, each with the second at which it was made. An item is due from the first
+    millisecond after its TTL."""
 
     def __init__(self):
         self.writes = collections.defaultdict(list)  # by id: (second, item or None)

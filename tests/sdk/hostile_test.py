@@ -51,7 +51,7 @@ def run(*words, memory_max=None, timeout=SECONDS_MAX):
 
 
 def is_instrumented():
-    """Returns whether sanitizers are in use. They reserve more address space than the limits would leave."""
+    """Returns whether sanitizers are in use. They reserve more address space than the limits allow."""
     return any(os.environ.get(name) for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"))
 
 
@@ -86,7 +86,8 @@ class Directories(unittest.TestCase):
 
     def refused(self, reason, **more):
         code, said = run("import", "--from", str(self.export), "--to", str(self.root / "out.json"), **more)
-        # A bad data file can be detected only when it is read. The export can then be repaired and the import resumed.
+        # A bad data file can be detected only when it is read. Then the export can be repaired, and the import can be
+        # resumed.
         self.assertIn(code, (FAILED, UNFINISHED), said)
         self.assertIn(reason, said)
         self.assertEqual(said.count("\n"), 1, said)

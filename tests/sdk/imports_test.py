@@ -22,7 +22,7 @@ def lines(items):
 
 
 def zstd(text):
-    """Returns a Zstandard frame of raw blocks. Every decoder reads them, and writing them needs no encoder."""
+    """Returns a Zstandard frame of raw blocks. Every decoder can read them, and no encoder is needed to write them."""
     blocks = [text[at : at + 100_000] for at in range(0, len(text), 100_000)]
     frame = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(text))
     for number, block in enumerate(blocks):

@@ -118,7 +118,7 @@ class MayflyServer:
             return json.load(response)
 
     def client(self, service, access_key=ACCESS_KEY, **options):
-        """Returns a boto3 client for "dynamodb", "dynamodbstreams" or "lambda". `options` are boto3's."""
+        """Returns a boto3 client for "dynamodb", "dynamodbstreams" or "lambda". `options` are passed to boto3.client."""
         client = boto3.client(service, **{**self._options(access_key), **options})
         self._clients.append(client)
         return client

@@ -1,5 +1,5 @@
 """Tests memory use under different loads: mayfly_memory_bytes is close to the process's memory, and with --memory-max the
-process stays close to its limit."""
+process stays close to that limit."""
 
 import contextlib
 import json

@@ -102,7 +102,7 @@ class MlflowTest(unittest.TestCase):
         return done.stdout.splitlines()
 
     def create_run(self, name):
-        """Creates a run with a parameter, a tag and a metric of three steps. Returns its id."""
+        """Creates a run with a parameter, a tag and a metric with three steps. Returns its id."""
         run_id = self.mlflow.create_run(self.experiment, run_name=name).info.run_id
         self.mlflow.log_param(run_id, "depth", "4")
         self.mlflow.set_tag(run_id, "team", "entomology")
@@ -203,7 +203,7 @@ class MlflowTest(unittest.TestCase):
         )
         self.assertEqual(self.items_of(self.experiment), orphans)
         self.assertEqual(self.command("cleanup-expired")[-1], f"Set TTL on {len(orphans)} orphaned items")
-        # The command uses real time, three months before the server's clock, so the items expire immediately.
+        # The command uses real time, which is three months behind the server's clock, so the items expire immediately.
         eventually(lambda: not self.items_of(self.experiment))
 
 

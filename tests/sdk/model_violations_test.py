@@ -41,7 +41,7 @@ VALID_MEMBERS = {
 }
 # AWS returns AccessDeniedException for anything that does not look like an ARN, before other checks.
 ARN_REFUSED = {"TagResource", "UntagResource", "ListTagsOfResource"}
-# Older models forbid what AWS now allows: key schemas of global indexes with up to eight attributes.
+# Older models forbid what AWS now allows: key schemas with up to eight attributes in global indexes.
 ALLOWED_SINCE = {".GlobalSecondaryIndexUpdates[].Create.KeySchema"}
 
 
@@ -183,7 +183,8 @@ class ModelViolationsTest(unittest.TestCase):
                     if error not in expected:
                         with self.subTest(operation=operation, path=path, what=what, request=request):
                             self.fail(f"{status} {error}")
-        # With the 29 operations in Debian's botocore of 2022, the counts exceed these minimums. A newer botocore has more.
+        # With the 29 operations in Debian's botocore of 2022, the counts exceed these minimums. A newer botocore has more
+        # operations.
         self.assertGreaterEqual(operations, 25)
         self.assertGreater(counts["type"], 4000)
         self.assertGreater(counts["constraint"], 500)

@@ -1,16 +1,16 @@
 """Runs the documentation's examples page by page against one server, as a reader would paste them.
 
-One server runs with all the options that the pages pass to `mayfly serve`. Each page has its own shell for its `sh` blocks and
-its own Python session for its `python` blocks, run in the page's order, so that each page can also be read alone. No block may
-fail.
-Each page of docs/how-to has a fresh server instead, which starts at the page's server block, or before its first block.
+One server runs with all the options that the pages pass to `mayfly serve`. Each page has its own shell for its `sh` blocks
+and its own Python session for its `python` blocks, so that each page can also be read alone. The blocks run in the page's
+order. No block may fail. Each page of docs/how-to has a fresh server instead, which starts at the page's server block, or
+before its first block.
 
 A comment before a block describes it:
 
-    <!-- server -->              it starts the server; the test uses its options
-    <!-- not run: a reason -->   it needs something that a test does not have
-    <!-- setup: NAME -->         other pages also use it: it runs first on pages with <!-- uses: NAME -->
-    <!-- output -->              in docs/how-to: what the block before it prints; … stands for any text
+    <!-- server -->              the block starts the server; the test uses the block's options
+    <!-- not run: a reason -->   the block needs something that a test does not have
+    <!-- setup: NAME -->         other pages also use the block; it runs first on pages with <!-- uses: NAME -->
+    <!-- output -->              in docs/how-to: the block is the output of the block before it; … stands for any text
 
 The test replaces the reader's `/tmp/mayfly` and port 8000 with its own.
 """
@@ -143,8 +143,8 @@ class Session:
         self._process.stdout.close()
 
 
-# Each interpreter reads the name of the file to run from standard input, so a block's commands read nothing from it. A shell
-# exits at the first command that fails.
+# Each interpreter reads the name of the file to run from standard input, so a shell block's own standard input is /dev/null.
+# A shell exits at the first command that fails.
 def encode_shell(path, end):
     return f"source {path} </dev/null; printf '\\n%s %s\\n' '{end}' 0\n"
 

@@ -46,7 +46,7 @@ class SchemathesisTest(unittest.TestCase):
         for words in (["table", "create", "carts", "--ttl", "ttl"], ["item", "put", "carts", "id=1", "ttl=+1h"]):
             subprocess.run([os.environ["MAYFLY_SERVER"], *words, "--url", self.url], check=True, stdout=subprocess.DEVNULL)
         config = self.directory / "schemathesis.toml"
-        config.write_text('[parameters]\n"path.table" = "carts"\n')  # a random name would not be an existing table
+        config.write_text('[parameters]\n"path.table" = "carts"\n')  # a random name would not name an existing table
         result = subprocess.run(
             [SCHEMATHESIS, "--config-file", config, "run", self.url + "/_mayfly/openapi.json", "--checks", CHECKS, "--phases", "examples,coverage,fuzzing",
              "--max-examples", "20", "--seed", "1", "--request-timeout", "60", "--exclude-operation-id", "follow_events",

@@ -92,7 +92,7 @@ def item_ids(table):
 
 class WindowSweeperTest(unittest.TestCase):
     def setUp(self):
-        # The end of a minute long ago, so that no test waits. TTL is disabled except in the last test.
+        # The end of a minute in the distant past, so that no test has to wait. TTL is disabled except in the last test.
         self.end = 1_658_266_080  # 2022-07-19T21:28:00Z
 
     def put(self, table, item_id, ttl, window=window_of):

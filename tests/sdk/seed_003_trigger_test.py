@@ -171,7 +171,8 @@ class AbandonedCartTriggerTest(unittest.TestCase):
         )
 
     def test_a_function_can_be_registered_later_and_can_call_the_server(self):
-        """A mapping waits for its function, which then uses the table while the call that advances the clock waits."""
+        """A function can use the table while its mapping waits for the function and the call that advances the clock waits
+        for the mapping."""
         dynamodb, arn = create_carts(self.server)
         create_mapping(self.server, arn, "later")
         put_cart(dynamodb, "one", int(time.time()) + CART_SECONDS)

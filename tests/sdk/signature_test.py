@@ -158,14 +158,14 @@ class SignatureTest(unittest.TestCase):
         )
         listed = functions.list_event_source_mappings(EventSourceArn=arn)["EventSourceMappings"]
         self.assertEqual([one["UUID"] for one in listed], [mapping["UUID"]])
-        # The signature covers the path with its escape sequence escaped again.
+        # The signature covers the path after its escape sequences have been escaped again.
         resource = f"arn:aws:lambda:{REGION}:{ACCOUNT_KEY}:event-source-mapping:{mapping['UUID']}"
         tags = functions.list_tags(Resource=resource)["Tags"]
         self.assertEqual(tags, {})
         functions.delete_event_source_mapping(UUID=mapping["UUID"])
         other = client("lambda", secret="other").list_event_source_mappings
         self.assertEqual(self.refused("InvalidSignatureException", MISMATCH, other), 403)
-        # A signature for one service is invalid for the other.
+        # A signature for one service is invalid for another service.
         request = signed("GET", "/2015-03-31/event-source-mappings/", b"", operation=None)
         self.assertEqual(send(request)[0], 403)
 

@@ -1,7 +1,7 @@
 """Tests code that forgets ConsistentRead: it passes while reads see the latest state, and fails when reads are stale, as on
 AWS.
 
-The code under test is a shop that reads what it has just written by key, by query and by a global index.
+The code under test is a shop that writes items and immediately reads them by key, with a query and through a global index.
 """
 
 import unittest
@@ -15,7 +15,7 @@ def setUpModule():
 
 
 class Shop:
-    """Stores customers' orders. `consistent` says whether the shop's author knew of ConsistentRead."""
+    """Stores customers' orders. `consistent` says whether the shop's reads use ConsistentRead."""
 
     def __init__(self, dynamodb, consistent):
         self.dynamodb = dynamodb

@@ -192,7 +192,8 @@ class SweepTest(unittest.TestCase):
         self.assertGreater(second.log()[-1]["deleted"], 200)
 
     def test_while_sweepers_are_killed_each_item_is_deleted_once_and_no_item_is_deleted_early(self):
-        """Renewed items stay. A stream filter can tell the user's deletions from the sweeper's by the mark."""
+        """Renewed items stay. A stream filter can use the mark to distinguish the user's deletions from the sweeper's
+        deletions."""
         reader = self.create_table()
         start = int(time.time()) + 5
         due = {f"i{n}": start + n % 8 for n in range(400)}

@@ -680,8 +680,8 @@ class TransferTest(unittest.TestCase):
     # --- TTL
 
     def make_expiring(self):
-        """Creates a table with one expired item by the machine's clock. The source has no TTL; the exported description
-        enables it."""
+        """Creates a table with one item that has expired by the machine's clock. The source has no TTL; the exported
+        description enables it."""
         self.make("sessions", items=0)
         self.put("sessions", [{"id": {"S": name}, "expires": {"N": str(at)}} for name, at in (("old", PAST), ("new", FAR))])
         self.export("sessions", "--to", "backup")

@@ -1,7 +1,7 @@
 """Tests the limits of triggers against a real server: threads, hanging functions and files.
 
 Threads run out as in a container that limits the number of processes. The server runs as an unprivileged user, because
-RLIMIT_NPROC does not apply to root. From some point on it cannot start a thread.
+RLIMIT_NPROC does not apply to root. From some point on, the server cannot start another thread.
 """
 
 import os

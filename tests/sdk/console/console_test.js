@@ -403,7 +403,7 @@ test("the clock can be frozen, set, run and advanced, and expired items are repo
   await page.getByLabel("Rate").fill("3600");
   await press(page, "Run at");
   await page.getByText("runs 3600 times as fast").waitFor();
-  await page.getByText("2031-02-01 01:").first().waitFor(); // within a few seconds
+  await page.getByText("2031-02-01 01:").first().waitFor(); // the clock reaches this hour within a few seconds
   await press(page, "Freeze");
   await page.getByText("stopped until you move it").waitFor();
   assert.equal((await server.control("GET", "/clock")).mode, "frozen");
@@ -532,7 +532,7 @@ test("a trigger shows its last batch, its failures and retries, and the records 
   await triggers.getByText("No records processed").waitFor();
   await put("carts", { id: S("1") });
   const cells = () => triggers.locator("tbody td").allTextContents();
-  await eventually(async () => (await cells())[8] === "1"); // given up
+  await eventually(async () => (await cells())[8] === "1"); // the server gave up on the batch
   assert.match(
     (await cells()).join("|"),
     /handler\|carts\|Enabled\|problemFunction call failed\|–\|0 \/ 0\|3500 Unhandled\|2\|1/,

@@ -270,7 +270,7 @@ test("for an account without tables, the page offers sample data and code to con
   await page.getByRole("heading", { name: "sample-carts" }).waitFor();
   await page.getByText(/^Page 1: 40 items/).waitFor();
   await page.getByText("TTL: ttl").waitFor();
-  await page.getByText("never expires", { exact: true }).waitFor(); // one has its TTL in milliseconds
+  await page.getByText("never expires", { exact: true }).waitFor(); // one item has its TTL in milliseconds
   assert.equal((await server.control("GET", "/ttl/sample-carts")).pending, 39);
   await browser.close(page);
 });
@@ -444,7 +444,7 @@ test("an error that a fault rule injects names the rule", async () => {
   await card(page, "Faults").getByText("throttle", { exact: true }).first().waitFor();
   await page.getByRole("heading", { name: "Accounts, snapshots, faults and metrics" }).waitFor();
   assert.equal(await dialog.count(), 0);
-  // The server's own errors name no rule.
+  // The server's own errors do not name a fault rule.
   await go(page, "tables/missing");
   await page.locator("main .error").waitFor();
   assert.equal(await page.getByText("Injected").count(), 0);

@@ -217,7 +217,7 @@ test("a trigger can be created, inspected, disabled, enabled and deleted", async
   await put("carts", { id: S("3"), ttl: N(start + 180) });
   await server.control("POST", "/clock/advance", { seconds: 120, settle: "triggers" });
   const cells = () => triggers.locator("tbody td").allTextContents();
-  await eventually(async () => (await cells())[8] === "1"); // given up
+  await eventually(async () => (await cells())[8] === "1"); // the server gave up on the batch
 
   await triggers.getByRole("button", { name: "reminder", exact: true }).click();
   await dialog.getByText("Last failure").waitFor();

@@ -201,8 +201,8 @@ export const N = (number) => ({ N: String(number) });
 export const start = Date.parse("2031-01-01T00:00:00Z") / 1000;
 
 /**
- * Creates a server with these options and a browser for a file's tests. Calls `begun` once both run. Each test starts with an
- * empty account whose clock is frozen at `start`.
+ * Creates a server with these options and a browser for a file's tests. Calls `begun` once both are running. Each test starts
+ * with an empty account whose clock is frozen at `start`.
  */
 export function fixture(options, begun) {
   const own = {

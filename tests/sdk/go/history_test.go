@@ -42,8 +42,8 @@ type request struct {
 }
 
 type response struct {
-	unknown bool // there was no response
-	refused bool // the condition failed
+	unknown bool // whether there was no response
+	refused bool // whether the condition failed
 	values  [2]int
 }
 

@@ -145,7 +145,7 @@ func TestATransactionIsAppliedCompletelyOrCanceledWithReasons(t *testing.T) {
 	put(t, client, Cart{ID: "full", Customer: "nina", Price: 10})
 	put(t, client, Cart{ID: "empty", Customer: "nina"})
 
-	// Moves ten from one cart to the other if the first has ten.
+	// Moves ten from the price of one cart to the price of another if the first price is at least ten.
 	move := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		{Update: &types.Update{
 			TableName:           aws.String("carts"),

@@ -149,7 +149,7 @@ async fn a_transaction_is_applied_completely_or_canceled_with_reasons() -> Resul
     put(&client, cart("full", 10)).await?;
     put(&client, cart("empty", 0)).await?;
 
-    // Moves ten from one cart to the other if the first has ten.
+    // Moves ten from the price of one cart to the price of another if the first price is at least ten.
     let take = Update::builder()
         .table_name("carts")
         .key("id", s("full"))

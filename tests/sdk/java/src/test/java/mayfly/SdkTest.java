@@ -143,7 +143,7 @@ class SdkTest {
     carts.putItem(new Cart("full", 10));
     carts.putItem(new Cart("empty", 0));
 
-    // Moves ten from one cart to the other if the first has ten.
+    // Moves ten from the price of one cart to the price of another if the first price is at least ten.
     Expression enough =
         Expression.builder().expression("price >= :ten").putExpressionValue(":ten", number(10)).build();
     TransactWriteItemsEnhancedRequest move =
