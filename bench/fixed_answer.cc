@@ -56,7 +56,7 @@ void accept(tcp::acceptor& acceptor, const std::string& reply) {
 }  // namespace
 
 void serve_fixed_answer(std::uint16_t port, const std::string& body) {
-  // Has DynamoDB's headers, so that this server sends as many bytes as Mayfly.
+  // The reply has DynamoDB's headers, so that this server sends as many bytes as Mayfly.
   const std::string reply =
       "HTTP/1.1 200 OK\r\nServer: Server\r\nDate: Tue, 19 Jul 2022 21:27:00 GMT\r\n"
       "Content-Type: application/x-amz-json-1.0\r\nContent-Length: " +

@@ -39,7 +39,7 @@ double median(std::vector<double> values) {
 }
 
 struct World {
-  // `streamed`: adds a stream and a global index, so that a write has more keys.
+  // `streamed`: adds a stream and a global index, so that a write stores more keys.
   explicit World(bool streamed) {
     auto opened = compat::Emulator::open({});
     if (!opened) std::abort();

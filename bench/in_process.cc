@@ -58,7 +58,8 @@ std::string execute(Emulator& emulator, std::string_view operation, std::string_
   return std::move(answer.body);
 }
 
-// A table with the keys p and s. `full` adds TTL, a stream and a global index, so that a write has four keys.
+// A table with the keys p and s. `full` adds TTL, a stream and a global index, so that a write stores four
+// keys.
 void create_table(Emulator& emulator, bool full) {
   const std::string attributes =
       R"({"AttributeName":"p","AttributeType":"S"},{"AttributeName":"s","AttributeType":"S"})";
@@ -197,8 +198,8 @@ void expiry(benchmark::State& state) {
   }
 }
 
-// Measures the same reads and writes with RocksDB alone. Reads each old image, and deletes {item, index
-// entry, expiry entry} and writes the record in batches.
+// Measures the reads and writes of an expiry with RocksDB alone. Reads each old image, and deletes {item,
+// index entry, expiry entry} and writes the record in batches.
 void expiry_ceiling(benchmark::State& state) {
   constexpr int batch_items = 100;
   for (auto _ : state) {

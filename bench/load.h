@@ -42,7 +42,7 @@ std::vector<Request> read_requests(const std::string& path);
 std::string fault(int status, std::string_view body, const std::vector<Check>& checks);
 
 struct Load {
-  std::size_t requests = 0;  // with a correct response
+  std::size_t requests = 0;  // requests that got a correct response
   std::size_t wrong = 0;
   std::string first_wrong;  // the problem, and the beginning of the response
   double seconds = 0;

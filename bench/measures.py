@@ -291,7 +291,7 @@ def start(bench):
 
 
 def memory(bench):
-    """Measures memory when idle and after writing items of 200 B."""
+    """Measures each server's memory when the server is idle and after items of 200 B have been written."""
     rows = []
     steps = [1_000] if bench.quick else [10_000, 1_000_000] if bench.large else [10_000]
     for server in bench.servers.values():

@@ -128,7 +128,7 @@ def ministack(place):
     def command(port, directory):
         return None if directory else [f"{place}/bin/ministack"]
 
-    # Starts only its DynamoDB services and does not log each request.
+    # Makes MiniStack start only its DynamoDB services and log only warnings and errors.
     return {
         "command": command,
         "environment": lambda port: {"GATEWAY_PORT": str(port), "SERVICES": "dynamodb,dynamodbstreams",

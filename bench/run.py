@@ -1,7 +1,7 @@
 """Implements script/bench: runs the measurements and stores the results. See bench/README.md.
 
     script/bench                              everything, in about forty minutes; writes bench/results.json, plots, README.md
-    script/bench --parts requests,start       only these parts; the results of the others stay
+    script/bench --parts requests,start       only these parts; the results of the other parts stay
     script/bench --quick                      a trial run whose figures are noise; writes only build/bench/quick
     script/bench --report                     measures nothing; writes plots and README.md from bench/results.json
 """

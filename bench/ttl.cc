@@ -141,8 +141,8 @@ class Load {
   std::thread thread_;
 };
 
-// Measures how late items are deleted. The `count` items fall due within one second of the host's time, some
-// in each millisecond.
+// Measures how late items are deleted. The `count` items fall due over one second of real time, some in each
+// millisecond.
 void lag(std::size_t count, bool loaded) {
   auto database = open({});
   auto table = create_table(*database, "carts", true, true);
@@ -231,7 +231,7 @@ void deletions(std::size_t count) {
   report.print();
 }
 
-// Measures writes with and without TTL. With TTL, each write has one more key.
+// Measures writes with and without TTL. With TTL, each write stores one more key.
 void writes(std::size_t count) {
   Report report("writes, in batches", "items/s");
   for (const bool ttl : {false, true}) {
