@@ -124,7 +124,7 @@ export function choice(legend, options, value, chosen) {
 }
 
 /**
- * A table. If it is wider than its card, it scrolls sideways, also by keyboard.
+ * A table. If it is wider than its card, it scrolls sideways, also with the keyboard.
  * @param {string} about its name for screen readers
  * @param {(string | [string, string])[]} heads headings, each optionally with a class
  * @param {(Child | Child[])[][]} rows cells; a <td> is used unchanged
@@ -216,7 +216,7 @@ export const intro = (title, about) =>
 export const empty = (...children) => element("div", { class: "empty" }, ...children);
 
 /**
- * Draws a part of a pane. If it fails, its card shows the error, and the other parts are still drawn.
+ * Draws a part of a pane. If drawing fails, the part's card shows the error, and the other parts are still drawn.
  * @param {HTMLElement} place @param {AbortSignal} signal @param {() => Promise<unknown>} draw
  */
 export async function part(place, signal, draw) {

@@ -9,7 +9,7 @@
 
 /** The server's error response. */
 export class ServerError extends Error {
-  /** The fault rule that caused it. @type {any} */
+  /** The fault rule that caused the error. @type {any} */
   fault = null;
   /** @param {string} type @param {string} message @param {number} status */
   constructor(type, message, status) {

@@ -29,7 +29,7 @@ export function seconds_of(text) {
   return parts.reduce((sum, part) => sum + Number(part[1]) * units[part[2]], 0);
 }
 
-/** The unit of a time in ms, µs or ns, and how many of it make a second; undefined for other numbers. @param {number} value */
+/** The unit of a time in ms, µs or ns, and how many of these units make a second; undefined for other numbers. @param {number} value */
 function finer_unit(value) {
   const units = /** @type {[number, string][]} */ ([
     [1e3, "milliseconds"],
