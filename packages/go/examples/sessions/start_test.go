@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go/mayflytest"
 )
 
-// newSessions returns a world with the sessions' table, and the program on the world's clock.
+// newSessions returns a world with the sessions' table, and a program that uses the world's clock.
 func newSessions(t *testing.T) (*mayflytest.World, Sessions) {
 	t.Helper()
 	world := mayflytest.Start(t)
