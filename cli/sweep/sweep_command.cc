@@ -37,7 +37,7 @@ namespace {
 constexpr std::size_t tables_bytes_max = 1024 * 1024, tables_max = 100;
 constexpr milliseconds end_poll{50};
 
-// Returns an error sentence if two attributes have the same name, otherwise an empty string.
+// Returns an error message if two attributes have the same name, otherwise an empty string.
 std::string same_twice(const TableCommand& table) {
   const Layout& layout = table.layout;
   std::set<std::string> names = {layout.ttl_attribute, layout.window_attribute};

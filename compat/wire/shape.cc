@@ -293,7 +293,8 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
 using engine::is_alphanumeric;
 using engine::is_digit;
 
-// An ARN: "arn:", a partition that is empty or begins with "aws", a service, and anything on one line.
+// An ARN: "arn:", a partition that is empty or begins with "aws", a service, and any text without line
+// breaks.
 bool is_arn(std::string_view text) {
   if (!text.starts_with("arn:") || text.find_first_of("\n\r") != text.npos) return false;
   text.remove_prefix(4);

@@ -235,7 +235,7 @@ TEST_CASE("an access key id of twelve digits selects the account unless --accoun
              Catch::StartsWith("No tables in account 000000000000"));
 }
 
-TEST_CASE("item put in manual mode says that a sweep deletes the item") {
+TEST_CASE("the item put command says that a sweep deletes the item if the TTL mode is manual") {
   const Shell mayfly({"--ttl-mode", "manual"});
   mayfly({"table", "create", "carts", "--ttl", "ttl"});
   CHECK_THAT(mayfly({"item", "put", "carts", "id=1", "ttl=+1h"}),

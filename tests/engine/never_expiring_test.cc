@@ -91,7 +91,7 @@ TEST_CASE("items that never expire are counted by reason") {
   CHECK(counted(world.carts) == "1 1 1 2");
 }
 
-TEST_CASE("overwrites and renewals and deletions keep the count of items that never expire correct") {
+TEST_CASE("the count of items that never expire stays correct after overwrites and renewals and deletions") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   const auto put = [&](AttributeValue ttl) {

@@ -21,7 +21,7 @@ class LongRun {
   static LongRun& get();
 
   [[nodiscard]] bool is_long() const { return is_long_; }
-  // Makes the run long without a file, to repeat a recorded run as it was.
+  // Makes this run a long run that records no inputs, so that a recorded run can be replayed exactly.
   void be_long() { is_long_ = true; }
 
   void begin_anew();  // call when the state is new; forgets all recorded inputs

@@ -24,7 +24,7 @@ inline std::string_view take_until(std::string_view& input, char end = '\n') {
   return taken;
 }
 
-// Chooses one of `count` uses of an input, for targets where trying all of them would take too long. The
+// Chooses one of `count` ways to try an input, for targets where trying every way would take too long. The
 // choice depends on every byte, so a mutated input is tried in another way.
 inline std::size_t choice(std::string_view input, std::size_t count) {
   std::uint32_t sum = 0;

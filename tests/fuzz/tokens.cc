@@ -80,8 +80,8 @@ void try_escapes(std::string_view text) {
        "query_value returns the first of query_values");
 }
 
-// Operations that take such a text, and the JSON that precedes the text. Each input is tried with only one
-// operation, because operations are the most expensive part of the target.
+// Operations that take a token, ARN or name, and the request JSON that precedes it. Each input is tried with
+// only one operation, because operations are the most expensive part of the target.
 constexpr std::pair<std::string_view, std::string_view> operations[] = {
     {"ExecuteStatement", R"({"Statement":"SELECT * FROM long","NextToken":)"},
     {"ListTagsOfResource",

@@ -132,7 +132,8 @@ void Clients::move_clock() {
   Json body;
   switch (pick(4)) {
     case 0: body = {{"to", "next-expiry"}, {"age_streams", true}}; break;
-    // The model does not track the time of streams, so streams age with the clock if days can pass.
+    // The model has no separate time for streams. If the clock can jump by days (options_.past), streams
+    // therefore age with it.
     default: body = {{"seconds", pick(12)}, {"age_streams", options_.past}};
   }
   // A longer jump creates instants to restore and old data to delete.
