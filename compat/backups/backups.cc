@@ -140,7 +140,7 @@ void Backups::watch_expiry(std::string_view account) {
 void Backups::reconcile(std::string_view account) {
   const engine::Lock lock(mutex_);
   engine::History& history = database_.history();
-  left_over_.erase(std::string(account));  // a restore may have brought back the documents of these backups
+  left_over_.erase(std::string(account));  // a restore may have brought back backups that use these points
   const std::vector<Backup> kept = all(account);
   std::set<engine::PointId> wanted;
   for (const Backup& backup : kept) wanted.insert(backup.point);

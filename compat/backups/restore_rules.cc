@@ -34,7 +34,7 @@ Unexpected<Error> no_such_index(const std::string& name) {
 
 struct Billing {
   std::optional<bool> overridden;  // to on-demand (true) or provisioned (false)
-  bool on_demand;                  // for the restored table
+  bool on_demand;                  // whether the restored table is on-demand
 };
 
 Billing billing_of(const Value& request, const TableSettings& source) {

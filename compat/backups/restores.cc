@@ -65,7 +65,7 @@ class Announcement {
   bool stays_ = false;
 };
 
-// Drops a restore's point unless the restore starts.
+// Drops a restore's point if the restore does not start.
 class HeldPoint {
  public:
   HeldPoint(Backups& backups, std::string_view account, const RestoreOrigin& origin)
@@ -315,8 +315,8 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
   }
   const RestoreOrigin origin = job->origin;
   Started started{change_of(job->table->description(), origin), job->table};
-  // A failed restore continues in the background: a client that was told of a restore can rely on its
-  // completion.
+  // If filling the table fails here, the restore continues in the background, because a client that has been
+  // told about the restore relies on its completion.
   const auto some = [&] {
     const Went went = fill(*job, at_once_max_);
     if (went == Went::done) finish(*job);

@@ -69,7 +69,7 @@ timespec written_at(const struct stat& status) { return status.st_mtimespec; }
 timespec written_at(const struct stat& status) { return status.st_mtim; }
 #endif
 
-// Returns a text that changes when the file is replaced or written to.
+// Returns a string that changes when the file is replaced or written to.
 std::string version_of(const struct stat& status) {
   const timespec written = written_at(status);
   std::string text;
@@ -105,7 +105,7 @@ class Walk {
       if (key.ends_with('/')) {
         const Descriptor below(
             ::openat(directory.number(), name.substr(0, name.size() - 1).c_str(), outbound::directory_flags));
-        if (!below.is_open()) continue;  // it was deleted, or replaced by a link
+        if (!below.is_open()) continue;  // the directory was deleted or replaced by a link
         TRY(const bool goes_on, visit(below, key, depth + 1));
         if (!goes_on) return false;
         continue;
@@ -125,8 +125,8 @@ class Walk {
   Listing found;
 
  private:
-  // Returns the entries that may contain objects of the page. Directory names end with a slash, so that they
-  // sort as keys do.
+  // Returns the directory's entries that can be objects on the page or can contain such objects. Directory
+  // names end with a slash, so that they sort as keys do.
   [[nodiscard]] Outcome<std::vector<std::string>> names_in(const Descriptor& directory,
                                                            const std::string& path) const {
     const int number = ::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -202,7 +202,7 @@ class DirectoryBucket::FileUpload final : public Upload {
   }
   Outcome<Stored> put_in_place() {
     CHECK_OK(open());
-    // Some disks report only on close that they are full.
+    // Some file systems report a full disk only when the file is closed.
     if (::close(file_.release()) != 0) return Unexpected{failure_of_writing(errno)};
     if (::renameat(parent_.number(), temporary_.c_str(), parent_.number(), parts_.back().c_str()) != 0)
       return Unexpected{failure_of_writing(errno)};

@@ -91,7 +91,7 @@ class S3Bucket::Requests {
   struct Request {
     std::string method;
     std::string_view key{};
-    std::string query{};  // "uploads="
+    std::string query{};  // for example "uploads="
     std::vector<std::pair<std::string, std::string>> headers{};
     std::string body{};
   };
@@ -275,7 +275,7 @@ void S3Bucket::read(std::string_view key, std::uint64_t offset, std::string_view
       [offset, version = std::string(version), done = std::move(done)](Outcome<InvocationAnswer> answer) {
         if (!answer) return done(Unexpected{answer.error()});
         auto piece = piece_of(*std::move(answer), offset);
-        // Not every endpoint supports If-Match.
+        // Compare the versions here as well, because not every endpoint supports If-Match.
         if (piece && !version.empty() && !piece->version.empty() && piece->version != version)
           return done(Unexpected{changed_meanwhile()});
         done(std::move(piece));

@@ -148,7 +148,7 @@ std::optional<std::string> read_etag(std::string_view xml) {
 std::string completion(const std::vector<std::string>& etags) {
   std::string xml = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
   for (std::size_t i = 0; i < etags.size(); ++i) {
-    // An ETag comes from the endpoint: characters that could form XML elements are removed.
+    // The endpoint chooses the ETag, so characters that could form XML markup are removed.
     std::string plain;
     for (const char c : bare_etag(etags[i]))
       if (c > ' ' && c < 0x7f && c != '<' && c != '&' && c != '"') plain += c;
