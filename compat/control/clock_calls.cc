@@ -190,7 +190,7 @@ Result<json::Tree> advance_clock(Call& call) {
   add_advanced(shown, advanced);
   if (stayed) shown["message"] = "No item is going to expire, so the clock did not move.";
   if (settle) add_settled(shown, call, settle_seconds.value_or(settle_seconds_default));
-  add_mistakes(shown, call);  // functions may have written more such items
+  add_mistakes(shown, call);  // after add_settled: functions may have written items meanwhile
   return shown;
 }
 

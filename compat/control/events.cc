@@ -5,8 +5,8 @@
 //   data: {"table":"carts","record":{"eventName":"REMOVE",…}}
 //
 // A reader that is too slow loses changes and gets an event in their place: event "gap", data {"dropped":17}.
-// LiveChanges (streams/live_changes.h) keeps the changes that wait for readers. Comment lines keep a quiet
-// connection alive.
+// LiveChanges (streams/live_changes.h) buffers changes for the readers. Comment lines keep a quiet connection
+// alive.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/change_choices.h"

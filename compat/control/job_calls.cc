@@ -3,8 +3,8 @@
 // GET  /_mayfly/jobs           {"jobs":[{"id":"01791506763707-476754e8","kind":"import","arn":"arn:…",
 //                                "region":"us-east-1","table":"carts","status":"IN_PROGRESS","percent":40,
 //                                "done":4096,"total":10240,"counts":{"ProcessedItemCount":12},"started":"…"}]}
-//                              also lists restores in the background, {"kind":"restore",…}, whose
-//                              progress is counted in items
+//                              The list includes restores that run in the background,
+//                              {"kind":"restore",…}. A restore's progress is counted in items.
 // GET  /_mayfly/jobs/{id}      returns one job
 // GET  /_mayfly/jobs/{id}/log  {"lines":[…]}: returns the job's log of problems, as JSON or text
 // POST /_mayfly/jobs/await     {"timeout_seconds":30} -> {"settled":true,"unfinished":[]}: waits until all

@@ -1,9 +1,10 @@
 // GET /_mayfly/streams/{table}/shards, POST …/split, POST …/roll: the shards of a table's enabled stream
 // (engine/schema/shards.h).
 //
-//   POST {"shard":"shardId-…"}  closes the shard; a split creates two children with half of its partitions
-//                               each, and a roll creates one child with all of its partitions
-//        {}, or no body         does the same for all open shards, or for none if one cannot be closed
+//   POST {"shard":"shardId-…"}  closes the shard; a split creates two children with half of the shard's
+//                               partitions each, and a roll creates one child with all of its partitions
+//        {}, or no body         does the same for all open shards, or for none if any of them cannot be
+//                               closed
 // Each call returns {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -7,10 +7,10 @@
 // DELETE /_mayfly/snapshots/{id}          {}
 // POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
 //
-// A snapshot's name is only for people. It is stored in a document of the account
-// (engine/storage/documents.h), "snapshot-name" / id, which is not part of the account's state: a restore
-// keeps the names of later snapshots. If a crash leaves a name without its snapshot, the name has no effect,
-// because ids are never reused.
+// A snapshot's name is for people; calls use the id. The name is stored in the account's document
+// "snapshot-name" / id (engine/storage/documents.h). That document is not part of the account's state, so a
+// restore keeps the names of later snapshots. If a crash leaves a name without its snapshot, the name has no
+// effect, because ids are never reused.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/families.h"
