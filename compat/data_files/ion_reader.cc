@@ -215,7 +215,7 @@ class Converter {
       } else if (is_digit(c) || c == '.' || c == '+' || c == '-') {
         out += c;
       } else {
-        return std::nullopt;  // a float, a timestamp, a hexadecimal number
+        return std::nullopt;  // a float, a timestamp or a hexadecimal number
       }
     }
     return out;
@@ -463,7 +463,7 @@ std::optional<Record> IonReader::next(Text& text, bool last) {
     if (looked_at_ > record_bytes_max && within) {
       record = unreadable("The text is too long for an item");
     } else if (step == Step::wrong) {
-      // Outside a struct, the error is at this position, not in the text before it.
+      // Outside a struct, the error is at this position, not in the text before this position.
       if (!within) text.pass(std::exchange(looked_at_, 0));
       record = unreadable("The text is not Ion with an Item");
     } else if (step == Step::struct_ends) {

@@ -9,7 +9,7 @@ namespace {
 
 using engine::Instant;
 
-// Prints "2026-10-08T22:51:50Z"; a fraction of zero is omitted.
+// Prints a time such as "2026-10-08T22:51:50Z". Omits the fraction if it is zero.
 std::string printed(Instant instant) {
   std::string text = engine::iso8601(instant);
   constexpr std::string_view whole = ".000Z";
@@ -78,8 +78,9 @@ std::unique_ptr<Records> records_of(const Context& context, const engine::LiveTa
   const auto window = context.backups.window(table);
   if (!window) return nullptr;
   if (!asked.incremental()) return items_at(context.database, table, window->within(asked.until));
-  // The engine's windows exclude their first instant and include their last one. Changes in the millisecond
-  // in which recovery began belong to the first instant.
+  // The engine's windows exclude their first instant and include their last one, so both ends move back by a
+  // millisecond. The start cannot move to before the instant at which recovery began, so an export omits the
+  // changes of that instant.
   return changes_between(context.database, table, window->within(*asked.from - 1), asked.until - 1);
 }
 

@@ -10,7 +10,8 @@
 namespace mayfly::compat::imports {
 namespace {
 
-// On AWS, the tokens of these lists consist of hexadecimal digits: at least 112 digits, and a multiple of 16.
+// On AWS, the tokens of these lists consist of hexadecimal digits. The number of digits is at least 112 and a
+// multiple of 16.
 constexpr std::size_t token_bytes = 56;
 
 std::string token_of(const jobs::Job& job) {

@@ -22,7 +22,7 @@ std::string prefix_of(const engine::Scope& scope, Kind kind) {
 
 std::string key_of(const Job& job) { return prefix_of(job.scope, job.kind) + job.id; }
 
-// Returns the time in a job's id; 0 if it has none.
+// Returns the time in a job's id, or 0 if the id contains no time.
 engine::Instant instant_of(std::string_view id) {
   engine::Instant instant = 0;
   for (const char c : id.substr(0, id.find('-'))) {

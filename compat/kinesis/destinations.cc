@@ -154,7 +154,7 @@ void Destinations::reload(std::string_view account) {
   for (const engine::Document& stored : database_.documents().list(account, kind)) {
     active = add(stored, by_table) || active;
   }
-  // If no thread can be started now, changes wait until the next time that a destination is set.
+  // If no thread can be started now, changes are not sent until the next time a destination is set.
   if (active) static_cast<void>(listen());
   const engine::Lock lock(waiting_mutex_);
   by_account_.insert_or_assign(std::string(account), std::move(by_table));
