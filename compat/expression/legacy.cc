@@ -125,7 +125,7 @@ Condition lower(std::string_view attribute, const Operator& used, Values values)
   }
   if (name == "CONTAINS") return {Contains{{std::move(path)}, {std::move(values.front())}}};
   if (name == "NOT_CONTAINS") {
-    // A missing attribute contains nothing, but NOT_CONTAINS does not match it in DynamoDB.
+    // A missing attribute contains nothing, but in DynamoDB, NOT_CONTAINS does not match a missing attribute.
     auto exists = std::make_unique<Condition>(Condition{AttributeExists{path}});
     Contains contains{{std::move(path)}, {std::move(values.front())}};
     Not does_not{std::make_unique<Condition>(Condition{std::move(contains)})};
@@ -134,7 +134,7 @@ Condition lower(std::string_view attribute, const Operator& used, Values values)
   return compare(Comparator::equal, std::move(path), std::move(values.front()));
 }
 
-// Joins the conditions in halves, so that very many conditions do not make a deep tree.
+// Joins the conditions in halves, so that a large number of conditions does not produce a deep tree.
 Condition join(std::vector<Condition>& conditions, std::size_t from, std::size_t to, bool any) {
   if (to - from == 1) return std::move(conditions[from]);
   const std::size_t middle = from + (to - from) / 2;

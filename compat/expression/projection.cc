@@ -54,10 +54,10 @@ std::optional<AttributeValue> select_from_list(const engine::List& list, Paths p
   return AttributeValue(std::move(out));
 }
 
-// The parts of a value that the paths name from their element `depth` on, or nullopt if the value has none of
-// these parts.
+// Returns the parts of `value` that the paths select, or nullopt if the value has none of these parts.
+// `depth`: the first element of each path that applies to `value`.
 std::optional<AttributeValue> select(const AttributeValue& value, Paths paths, std::size_t depth) {
-  // Paths do not overlap, so a path that ends here is the only one.
+  // Paths do not overlap, so a path that ends here is the only path in `paths`.
   if (paths.front()->elements.size() == depth) return value;
   if (const auto* map = value.get_if<engine::Map>()) return select_from_map(*map, paths, depth);
   if (const auto* list = value.get_if<engine::List>()) return select_from_list(*list, paths, depth);

@@ -279,7 +279,8 @@ AttributeValue build(Draft draft) { return std::visit(Build{}, std::move(draft))
 void change(Map& map, Changes changes, std::size_t depth);
 void change(List& list, Changes changes, std::size_t depth);
 
-// The changes within one element: those from `from` on that have the same element at `depth`.
+// Returns the changes within one element: the change at `from` and the changes after it whose paths have the
+// same element at `depth`.
 Changes within(Changes changes, std::size_t from, std::size_t depth) {
   std::size_t to = from + 1;
   while (to < changes.size() && changes[to].path->elements[depth] == changes[from].path->elements[depth])
@@ -287,7 +288,7 @@ Changes within(Changes changes, std::size_t from, std::size_t depth) {
   return changes.subspan(from, to - from);
 }
 
-// Requires: the value is a map or a list, as the changes' paths require.
+// Requires: the value is a map if the paths have a name at `depth`, and a list if they have an index.
 void change(AttributeValue& value, Changes changes, std::size_t depth) {
   if (auto* map = value.get_if<Map>()) return change(*map, changes, depth);
   change(*value.get_if<List>(), changes, depth);
@@ -323,7 +324,7 @@ void change(Map& map, Changes changes, std::size_t depth) {
   if (!set.empty() || !erased.empty()) map.change(std::move(set), erased);
 }
 
-// Does the same for a list.
+// Requires: the changes are sorted by path, and their paths lead through the list at `depth`.
 void change(List& list, Changes changes, std::size_t depth) {
   std::vector<std::uint32_t> erased;  // ascending
   const std::size_t old_size = list.size();

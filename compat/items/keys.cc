@@ -185,7 +185,7 @@ Result<void> check_index_keys(const Table& table, const Item& item, bool updated
   for (const auto kind : {engine::Index::Kind::global, engine::Index::Kind::local}) {
     for (const auto& index : table.indexes) {
       if (index.kind != kind) continue;
-      // A local index shares the table's partition key, which is already checked.
+      // A local index shares the table's partition key, which has already been checked.
       if (kind == engine::Index::Kind::global) {
         for (const auto& attribute : index.keys.partition()) {
           CHECK_OK(check_index_key_attribute(item, index, attribute, true, updated));

@@ -129,8 +129,8 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
     engine::Hurry::spend(nanoseconds_per_item);
     page.bytes += reader.add(cursor.item(), cursor.key(), page);
     if (request.filter) {
-      // Values are counted exactly only if the bound could be reached: counting takes 200 instructions for an
-      // item of 1 KB.
+      // Count the item's values only if the page could reach request.steps_max, because counting takes 200
+      // instructions for an item of 1 KB.
       const std::size_t bytes = cursor.item().size();
       steps_at_most += work.steps_at_most(bytes);
       const std::uint64_t steps =

@@ -81,8 +81,9 @@ std::optional<Entry> entry_of(VectorEntries& entries, std::string_view stored) {
 }  // namespace
 
 std::optional<float> to_float(const Number& number) {
-  // If both operands are exact, the result is the double that is nearest to the number. The float that is
-  // nearest to this double is also nearest to the number, unless the double lies halfway between two floats.
+  // If the significand and the power of ten are exact doubles, their product or quotient is the double that
+  // is nearest to the number. The float that is nearest to this double is also nearest to the number, unless
+  // the double lies halfway between two floats.
   constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   constexpr std::uint64_t exact_max = std::uint64_t{1} << 53;

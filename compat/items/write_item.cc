@@ -136,8 +136,8 @@ std::string item_json(const Item& item) {
   return text;
 }
 
-// Returns the item, or the part of it, that `wanted` selects as JSON; an empty string if `wanted` selects
-// nothing.
+// Returns, as JSON, the item or the part of the item that `wanted` selects. Returns an empty string if
+// `wanted` selects nothing.
 std::string returned_item(ReturnValues wanted, const expression::Update& update, const StoredItem* old_item,
                           const std::optional<StoredItem>& new_item) {
   switch (wanted) {
@@ -181,9 +181,9 @@ Result<std::optional<StoredItem>> next_item(const Table& table, ItemWrite& write
 
 bool checks_indexes(const Table& table) { return !table.indexes.empty() || has_vector_indexes(table); }
 
-// Returns an item that has the key attributes of the write's item, and maybe others. The key attributes of a
-// put are decoded only once. If the table has indexes, the whole item is decoded, because the checks for
-// indexes need all attributes.
+// Returns an item that has the key attributes of the write's item and may have other attributes. The key
+// attributes of a put are decoded only once. If the table has indexes, the whole item is decoded, because the
+// checks for indexes need all attributes.
 const Item& with_keys(const Table& table, ItemWrite& write) {
   if (write.kind != ItemWrite::Kind::put) return write.key_attributes;
   if (checks_indexes(table)) return write.item.item();

@@ -185,7 +185,7 @@ class Blocks {
   char* room_;  // the free part of the newest block
   char* room_end_;
   std::size_t block_bytes_;
-  Block* newest_ = nullptr;  // blocks after the first, which the arena does not own
+  Block* newest_ = nullptr;  // the newest block that this object allocated; never the first block
 };
 
 }  // namespace
@@ -456,7 +456,7 @@ class Builder {
 
   const At begin_, end_;
   int depth_ = 0, deepest_ = 0;
-  // The elements that have been read so far, of all containers that have not ended.
+  // The elements that have been read so far, for all containers that have not ended.
   boost::container::small_vector<Member, 32> members_;
   boost::container::small_vector<Value, 32> items_;
   Blocks& arena_;

@@ -138,8 +138,8 @@ class Printer {
     if (!first) new_line(columns);
     out_ += end;
   }
-  // Returns a beginning of `text` that exceeds the limit on its own, or all of `text` if `text` does not
-  // exceed the limit.
+  // Returns a prefix of `text` that is just long enough to exceed the limit, or all of `text` if `text` does
+  // not exceed the limit.
   [[nodiscard]] std::string_view beginning(std::string_view text) const {
     return bytes_max_ == no_limit ? text : text.substr(0, bytes_max_ + 1);
   }
