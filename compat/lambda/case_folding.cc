@@ -3,12 +3,13 @@
 namespace mayfly::compat::triggers {
 namespace {
 
-// Unicode arranges an alphabet either in pairs of an upper and a lower case letter or in two separate rows.
+// Unicode arranges the letters of an alphabet either as pairs of an uppercase and a lowercase letter or as
+// two separate rows.
 char32_t lower(char32_t c) {
   if (c >= U'A' && c <= U'Z') return c + 32;
   if (c >= 0xC0 && c <= 0xDE && c != 0xD7) return c + 32;                  // À to Þ
-  if (c >= 0x100 && c <= 0x137 && c != 0x130 && c != 0x131) return c | 1;  // Ā ā: even numbers are upper case
-  if (c >= 0x139 && c <= 0x148) return c % 2 == 1 ? c + 1 : c;  // Ĺ ĺ: odd numbers are upper case
+  if (c >= 0x100 && c <= 0x137 && c != 0x130 && c != 0x131) return c | 1;  // Ā ā: uppercase is even
+  if (c >= 0x139 && c <= 0x148) return c % 2 == 1 ? c + 1 : c;             // Ĺ ĺ: uppercase is odd
   if (c >= 0x14A && c <= 0x177) return c | 1;
   if (c == 0x178) return 0xFF;  // Ÿ
   if (c >= 0x179 && c <= 0x17E) return c % 2 == 1 ? c + 1 : c;

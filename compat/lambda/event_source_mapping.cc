@@ -247,7 +247,7 @@ Result<std::map<std::string, std::string>> tags_in(const json::Value& wanted) {
   return read;
 }
 
-// Reads everything in a creation except the tags.
+// Reads all members of a creation request except the tags.
 Result<void> read_mapping(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping) {
   CHECK_OK(check(create_shape, request));
   const auto source = string_member(request, "EventSourceArn");
@@ -366,7 +366,7 @@ engine::Document to_document(const EventSourceMapping& mapping) {
 }
 
 // A document has the form of a creation request and is read like one, except that its tags are not checked,
-// because a version of Mayfly that did not limit tags may have stored them.
+// because an earlier version of Mayfly, which did not limit tags, may have stored the document.
 std::optional<EventSourceMapping> from_document(const engine::Document& document) {
   const auto slash = document.name.name.find('/');
   const auto parsed = json::parse(document.bytes);

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-// --- matchers of a leaf
+// --- matchers for leaf fields
 
 struct Text {
   enum class Where : std::uint8_t { whole, prefix, suffix };

@@ -11,7 +11,8 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-// Returns the index where the next attempt begins; the batch's size if nothing failed.
+// Returns the index of the record with which the next attempt begins, or the batch's size if no record
+// failed.
 std::size_t first_failed(const json::Value& body, std::span<const Record> batch) {
   const json::Value* failures = body.member("batchItemFailures");
   if (failures == nullptr) return batch.size();
