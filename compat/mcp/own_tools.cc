@@ -35,7 +35,7 @@ class StreamReader {
  public:
   explicit StreamReader(ToolCall& call) : call_(call) {}
 
-  // Returns records from `next` on, or from the stream's beginning:
+  // Returns the records from the iterators in `next` on, or from the stream's beginning if `next` is null:
   // {"records":[…],"next":{"shard":"iterator"}}.
   Outcome read(const std::string& table, const Tree* next, std::int64_t limit, bool last) {
     if (!find_stream(table)) return std::move(*failed_);

@@ -73,7 +73,7 @@ std::optional<std::string> decode_header(std::string_view value) {
   return decode_base64(value.substr(begin.size(), value.size() - begin.size() - end.size()));
 }
 
-// Returns the HTTP status for a modern request's error.
+// Returns the HTTP status for an error in a modern request (protocol revision 2026-07-28 or later).
 int status_of(int code) {
   switch (code) {
     case method_not_found: return 404;
@@ -82,7 +82,8 @@ int status_of(int code) {
   }
 }
 
-// Returns the name of the parameter that a header repeats.
+// Returns the name of the parameter that a modern client repeats in a header, or "" if the method has no such
+// parameter.
 std::string_view named_member(std::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   return method == "resources/read" ? "uri" : "";
@@ -235,7 +236,8 @@ class Protocol::Request {
     return result;
   }
 
-  // Without a configured region, the scope uses the world's region, which may require a call to the server.
+  // Without a configured region, this function uses the world's region. Finding that region may require a
+  // call to the server.
   [[nodiscard]] engine::Scope scope() const {
     engine::Scope scope = settings_.scope;
     if (scope.region.empty()) scope.region = world_.region();

@@ -52,7 +52,8 @@ std::string unpacked(const DocumentPage& page) {
   return text;
 }
 
-// The cursor is the name of the last table on the previous page. The documentation pages precede all tables.
+// Lists the documentation first and then the tables. The cursor contains the name of the last table in the
+// previous response.
 Expected<json::Tree, std::string> list_resources(World& world, const engine::Scope& scope,
                                                  std::optional<std::string_view> cursor,
                                                  const std::stop_token& stop) {

@@ -219,7 +219,8 @@ bool has_items(std::span<const control::Member> members) {
   });
 }
 
-// Returns the tool for a control call. A call whose body or answer has keys or items also accepts `plain`.
+// Returns the tool for a control call. A call whose body or answer has keys or items also accepts the
+// argument `plain`.
 Tool tool_of(const control::ControlCall& call) {
   return {.name = call.name,
           .title = {},

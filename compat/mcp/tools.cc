@@ -18,7 +18,7 @@ namespace {
 
 using json::Tree;
 
-// Every tool has the first two arguments; tools with items also have `plain`.
+// Every tool has the arguments `account` and `region`; tools with items also have `plain`.
 constexpr Argument account{"account", R"("type":"string","pattern":"^[0-9]{12}$")",
                            "Account to use; each account has its own tables, streams and clock"};
 constexpr Argument region{"region", R"("type":"string")"};
@@ -52,7 +52,7 @@ Outcome run_operation(ToolCall& call, const Operation& operation, bool pages) {
   return outcome;
 }
 
-// Whether a statement reads, judged by its first word.
+// Whether the PartiQL statement is a SELECT, judging by its first word.
 bool selects(const Tree& arguments) {
   std::string_view statement = json::string_member(arguments, "Statement").value_or("");
   statement.remove_prefix(std::min(statement.find_first_not_of(" \t\r\n"), statement.size()));
@@ -72,7 +72,7 @@ control::MemberText take_member(Tree& arguments, const control::Member& member) 
     if (part && part->empty()) part.reset();
     return part;
   }
-  // The server checks the types of query members.
+  // The server checks the types of query parameters.
   const auto found = arguments.find(std::string(member.name));
   if (found == arguments.end()) return std::nullopt;
   std::string value = found->is_string() ? found->get<std::string>() : json::print(*found);
@@ -107,7 +107,8 @@ void each_argument(const Tool& tool, const auto& visit) {
   visit(region);
 }
 
-// Returns the schema of a control call's answer, without details, which would take up an agent's context.
+// Returns the schema of a control call's answer, without the details, because they would take up an agent's
+// context.
 Tree output_schema(const control::ControlCall& call) {
   Tree properties = Tree::object(), needed = Tree::array();
   for (const control::Member& member : call.answer) {
@@ -161,7 +162,7 @@ std::optional<std::string> take_scope(Tree& arguments, engine::Scope& scope) {
   return std::nullopt;
 }
 
-// Returns how many bytes were removed.
+// Shortens the text to result_bytes_max bytes and returns the number of bytes removed.
 std::size_t cut(std::string& text) {
   const std::size_t kept = whole_characters(text, result_bytes_max).size();
   const std::size_t left = text.size() - kept;
