@@ -1,7 +1,7 @@
 // CreateBackup, DescribeBackup, ListBackups, DeleteBackup.
 //
 // Rules: responses recorded on AWS in October 2026. It is not known which error AWS returns if a request has
-// several.
+// several errors.
 #include "compat/backups/backups.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ struct Found {
   engine::Point point;
 };
 
-// Looks in the request's own region, whatever region the ARN names.
+// Looks for the backup in the request's region, even if the ARN names another region.
 Result<Found> find(const Context& context, std::string_view arn) {
   TRY(const auto named, backups::read_backup_arn(context, arn));
   auto backup = context.backups.find(context.scope, named.table_name, named.id);

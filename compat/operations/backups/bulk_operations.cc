@@ -29,7 +29,7 @@ namespace {
 
 using jobs::Job;
 
-// Concurrent operations per account; AWS has a quota, but does not state it.
+// Maximum number of concurrent operations per account. AWS has a quota but does not publish it.
 constexpr std::size_t operations_max = 50;
 constexpr engine::Instant token_lifetime_ms = std::int64_t{8} * 60 * 60 * 1000;  // from the first request on
 constexpr std::size_t page_default = 10;
@@ -185,7 +185,7 @@ Result<void> check_target(const Context& context, const engine::LiveTable& table
 
 // --- responses
 
-// Writes the usage of indexes, from the counts whose names begin with `prefix`.
+// Writes the usage of the indexes. The job stores this usage in the counts whose names begin with `prefix`.
 void write_index_usage(json::Writer& out, const Job& job, std::string_view member, std::string_view prefix,
                        std::string_view bytes_name) {
   bool any = false;

@@ -39,7 +39,7 @@ void write_answer(Context& context, const engine::LiveTable& table, json::Writer
   out.key("ContinuousBackupsDescription");
   out.begin_object();
   out.key("ContinuousBackupsStatus");
-  out.string("ENABLED");  // always on; only point-in-time recovery can be switched
+  out.string("ENABLED");  // always; only point-in-time recovery can be turned off
   out.key("PointInTimeRecoveryDescription");
   out.begin_object();
   out.key("PointInTimeRecoveryStatus");

@@ -33,7 +33,7 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("BatchExecuteStatementInput", members);
 
 struct Response {
-  std::string table_name;  // empty: rejected before it ran
+  std::string table_name;  // empty: the statement was rejected before it ran
   std::string item;        // JSON; empty: no item
   std::optional<ConsumedCapacity> consumed;
 };

@@ -124,8 +124,8 @@ void write_unprocessed(json::Writer& out, const TableReads& reads) {
   out.end_object();
 }
 
-// Writes the items that exist and returns the units that they cost. Keys that exceed a limit are left
-// unprocessed.
+// Writes the items that exist and returns the read units that the lookups cost, including lookups of missing
+// items. Keys that exceed a limit are left unprocessed.
 Result<double> read_table(const Context& context, TableReads& reads, std::size_t& keys_left,
                           std::size_t& bytes_left, json::Writer& out) {
   double units = 0;

@@ -40,7 +40,7 @@ struct Segment {
   std::int64_t number = 0;
   std::int64_t total = 1;
 
-  // The first hash of share `of`, or nullopt past the last share.
+  // Returns the first hash of share `of`, or nullopt if `of` is past the last share.
   [[nodiscard]] std::optional<std::uint64_t> first_hash(std::int64_t of) const {
     if (of >= total) return std::nullopt;
     const auto hashes = static_cast<Wide>(1) << 64;

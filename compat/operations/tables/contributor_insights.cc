@@ -198,7 +198,7 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
       }
     }
   }
-  // The token is the position where the last page ended: "table/", "table/index".
+  // The token is the position where the last page ended: "table/" for a table or "table/index" for an index.
   auto from = summaries.begin();
   if (const auto token = string_member(request, "NextToken")) {
     from = std::find_if(summaries.begin(), summaries.end(),

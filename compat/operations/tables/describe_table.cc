@@ -34,7 +34,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto table = context.database.catalog().find(context.scope, name);
   if (table == nullptr) return named_table_not_found(name);
   TableChange shown = change ? *change : settled_table(context, table->description());
-  if (change && change->status == TableStatus::active) {  // the table may have changed since
+  if (change && change->status == TableStatus::active) {  // the table may have changed since the announcement
     shown = settled_table(context, table->description());
     shown.backfilling = change->backfilling;
     shown.index_statuses = change->index_statuses;

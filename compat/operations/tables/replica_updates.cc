@@ -282,7 +282,7 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
 constexpr int tries_max = 100;  // each try first waits until earlier writes have arrived
 
 // Whether a table that is to be dropped has writes in flight to a table that stays, and no pause or lag holds
-// these writes. Such writes only have to be awaited.
+// these writes. The caller only has to wait for such writes to arrive.
 bool any_arrives(const Context& context, const std::vector<Table>& tables,
                  const std::function<bool(const Table&)>& goes) {
   const engine::Replication& replication = context.database.replication();
@@ -412,8 +412,8 @@ Pending pending_of(const Context& context, const Table& table) {
   return pending;
 }
 
-// The table is not disassociated while writes are in flight. If a pause or a lag holds them, the response
-// does not change; clients can tell from the remaining replicas that the table is still associated.
+// The table is not disassociated while writes are in flight. If a pause or a lag holds them, the response is
+// still a success; clients can tell from the remaining replicas that the table is still associated.
 Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine::LiveTable>& live) {
   const auto before = live->description();
   CHECK_OK(check_disassociation(context, *before));
