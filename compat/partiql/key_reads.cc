@@ -17,8 +17,8 @@ using expression::KeyPredicate;
 using expression::SharedValue;
 using PredicateKind = expression::KeyPredicate::Kind;
 
-// An alternative is a set of conditions that must all be true. nullopt is a condition that is not on a key
-// attribute. A negated condition on a sort attribute, which no range can express, is `not_indexable`.
+// An alternative is a set of conditions that must all be true. nullopt stands for a condition that is not on
+// a key attribute. A negated condition on a sort attribute, which no range can express, is `not_indexable`.
 using Alternative = std::vector<std::optional<KeyPredicate>>;
 using Alternatives = std::vector<Alternative>;
 

@@ -21,7 +21,7 @@
 namespace mayfly::compat::partiql {
 namespace {
 
-// Keywords that a select list rejects, with their names in messages.
+// Keywords that a select list rejects, each followed by its spelling in messages.
 constexpr std::pair<std::string_view, std::string_view> reserved_in_select[] = {
     {"UPDATE", "update"}, {"DELETE", "delete"}, {"SELECT", "select"}, {"FROM", "from"},
     {"WHERE", "where"},   {"SET", "set"},       {"REMOVE", "remove"}};
