@@ -74,7 +74,8 @@ bool is_allow(const Value& effect) {
   return text == "Allow" || text == "allow";
 }
 
-// Returns the first of the two members that exists, or nullptr.
+// Returns the member `name` or, if it does not exist, the member `other`. Returns nullptr if neither member
+// exists.
 const Value* either(const Value& statement, std::string_view name, std::string_view other) {
   const Value* value = statement.member(name);
   return value != nullptr ? value : statement.member(other);
