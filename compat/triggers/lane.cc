@@ -98,8 +98,8 @@ engine::Task::Next Lane::go_on() {
   return look(*mapping);
 }
 
-// The poller has ended. A call in flight has been stopped, but the lane waits until the call has ended, so
-// that the call does not overlap with the successor's calls.
+// The poller has ended. A call in flight has been asked to stop, but the lane waits until the call has ended,
+// so that the call does not overlap with the calls of the lane's successor.
 engine::Task::Next Lane::leave() {
   if (call_) {
     const auto answer = call_->call.take();
@@ -192,7 +192,7 @@ void Lane::let_go() {
   }
 }
 
-// The mapping's filters may have changed: only records that still pass remain in a batch.
+// The mapping's filters may have changed, so only records that pass the current filters remain in a batch.
 void Lane::read_again(const EventSourceMapping& mapping) {
   const engine::Database& database = keeper_.surroundings().database;
   for (Batch& batch : work_) {

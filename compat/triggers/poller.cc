@@ -221,8 +221,7 @@ void Poller::look_at(const ShardTree& tree, engine::ShardNumber number) {
     const engine::Shard* const ancestor = waits_for(tree, *shard);
     if (ancestor == nullptr) return begin_lanes(tree, *shard);
     if (!waiting_[ancestor->number].insert(shard->number).second)
-      return;  // the ancestor was already
-               // examined
+      return;  // the ancestor was examined earlier
     shard = ancestor;
   }
 }

@@ -383,7 +383,7 @@ Triggers::Settled Triggers::settle(std::string_view account, std::chrono::millis
   const engine::Sequence target = database_.change_feed().told();
   const Marks marks = reported(account);
   std::map<std::shared_ptr<Poller>, std::uint64_t> flushed;  // the number of each poller's flush
-  std::vector<std::shared_ptr<Poller>> present;              // a mapping that is changed gets another poller
+  std::vector<std::shared_ptr<Poller>> present;              // a changed mapping gets a new poller
   const auto look = [&] {
     const engine::Lock lock(mutex_);
     present.clear();
