@@ -522,7 +522,7 @@ class Constraints {
     any,
     value_of_enum,
     unnamed,       // an enum value, reported without the name of its member
-    yielding_key,  // an invalid map key, not reported next to value_of_enum
+    yielding_key,  // an invalid map key, not reported together with value_of_enum
   };
   struct Found {
     std::string text;
