@@ -20,7 +20,7 @@ bool History::keep(const std::shared_ptr<LiveTable>& table, std::int64_t days) {
     const Instant now = table->account().clock().now();
     if (!description.recovery) description.recovery = Recovery{.since = now, .days = days};
     Recovery& recovery = *description.recovery;
-    // A longer period does not bring back instants that a shorter period has given up.
+    // Lengthening the period does not bring back instants that were given up under a shorter period.
     recovery.given_up = std::max(recovery.given_up, now - std::min(days, recovery.days) * day_ms);
     recovery.days = days;
   }) != nullptr;

@@ -64,7 +64,7 @@ struct HistoryTrimmer::Walk {
 // The points and instants that need a table's versions.
 struct HistoryTrimmer::Needs {
   std::vector<VersionNumber> points;  // ascending
-  std::vector<Instant> held;          // the instants that points by instant hold, ascending
+  std::vector<Instant> held;          // the instants of points by instant, ascending
   std::optional<Instant> instants;    // the earliest instant that can be restored
 
   Needs(const Points& all_points, TableId table, const LiveTable* live)
@@ -74,8 +74,8 @@ struct HistoryTrimmer::Needs {
     if (recovery) instants = std::max(recovery->since, recovery->given_up);
   }
 
-  // by_point() and by_instant() tell whether a version is needed. They also take the previous version of the
-  // same item (0 and long_ago if there is none).
+  // by_point() and by_instant() tell whether a version is needed. `before` has the number or the instant of
+  // the previous version of the same item: number 0 and instant long_ago if there is no previous version.
   [[nodiscard]] bool by_point(const Walk& before, VersionNumber number, Instant at) const {
     const auto point = std::lower_bound(points.begin(), points.end(), before.number);
     if (point != points.end() && *point < number) return true;
@@ -87,7 +87,8 @@ struct HistoryTrimmer::Needs {
   }
 };
 
-// The bytes of versions by age, without the versions that points need.
+// The total bytes of the versions in each age class. Versions that points need are counted in `of_points`
+// instead.
 struct HistoryTrimmer::Weighing {
   std::vector<TableId> tables;  // tables that are still to be weighed
   std::optional<Walk> walk;
@@ -219,7 +220,8 @@ void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
   uses_.catalog.hold_changes([&] {
     const std::shared_ptr<LiveTable> live = uses_.catalog.find(walk.table);
     const Needs needs(uses_.points, walk.table, live.get());
-    // A dropped table without points has no versions to erase, except those that a snapshot needs.
+    // If a dropped table has no points, its only versions are those that a snapshot needs, so nothing can be
+    // erased.
     if (!live && needs.points.empty()) {
       done = true;
       return;

@@ -267,7 +267,7 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
     Transaction transaction(uses_.path, Transaction::Replicated{});
     for (const Arrival& arrival : arrivals) transaction.add(to, std::string(arrival.departure.key));
     if (!transaction.lock()) return {};
-    // If the source is no longer a replica, this table no longer knows which writes are later.
+    // If the source is no longer a replica, the versions that show which write is later may have been erased.
     if (!has_replica(transaction.table(0), flow.from)) return {};
     for (std::size_t slot = 0; slot < arrivals.size(); ++slot) {
       const Departure& departure = arrivals[slot].departure;

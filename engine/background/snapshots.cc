@@ -78,8 +78,8 @@ class Replacing {
   std::unique_lock<Gate> alone_;
 };
 
-// The ranges [from, to) of numbers, starting at `begin`, that records of the stream may have: all except
-// undone ones.
+// The ranges [from, to) of sequence numbers, starting at `begin`, that records of the stream may have. The
+// numbers of undone records are left out.
 std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream, Sequence begin) {
   std::vector<Undoing> undone = stream.undone;
   std::sort(undone.begin(), undone.end(),

@@ -81,8 +81,8 @@ std::uint64_t StreamTrimmer::looks() const { return rounds_ ? rounds_->looks() :
 Instant StreamTrimmer::trim(Account& account) {
   const Account::Timeline timeline = account.timeline();
   // Read the time before the records, because no record that is added in the meantime is older than this
-  // time. If the clock was moved back, some records may be from the future, and new records are older than
-  // those.
+  // time. If the clock was moved back, all stored records may be later than the current time, and new records
+  // will be older, so `oldest` is never later than the current time.
   const Instant here = account.clock().now(), now = account.stream_now();
   const std::optional<Instant> found =
       change_log_.trim(account, account.instant_of_stream_time(now - retention_ms), timeline);

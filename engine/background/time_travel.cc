@@ -134,7 +134,8 @@ Expected<Advanced, ClockRefusal> TimeTravel::set(std::string_view of, ClockSetti
   const Instant before = account.clock().now();
   const Instant wanted = setting.mode == Mode::real ? accounts.host().now() : now.value_or(before);
   if (wanted >= before) return go(turn, wanted, setting, age_streams, stop);
-  // No table may be created while the clock is moved back, because the table's time would go back too.
+  // No table may be created while the clock is moved back, because the clock of an account with tables must
+  // not move back.
   bool done = false;
   uses_.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
     if (!tables.empty()) return;

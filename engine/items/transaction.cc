@@ -23,7 +23,7 @@
 namespace mayfly::engine {
 namespace {
 
-// The cost of writing an item, an index entry, or the item's part of a stream record.
+// The cost of reading or writing an item, and of writing an index entry or an item's part of a stream record.
 constexpr std::uint64_t nanoseconds_per_byte = 1;
 
 bool is_scalar(Type type) { return type <= Type::null; }

@@ -143,8 +143,8 @@ KeySchema key_schema(const Map& map) {
           list_of<KeyAttribute>(map, "sort", key_attribute)};
 }
 
-// Earlier versions of Mayfly stored the settings next to the members: in their descriptions, every attribute
-// that is not a member is a setting.
+// Earlier versions of Mayfly stored the settings next to the members: in descriptions from those versions,
+// every attribute that is not a member is a setting.
 Item settings(const Map& map, const Map& members) {
   if (const Map* found = submap(map, "settings")) return *found;
   Item settings;

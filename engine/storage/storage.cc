@@ -409,12 +409,12 @@ struct Storage::Engine final {
   const std::shared_ptr<std::atomic<std::int64_t>> held_bytes =
       std::make_shared<std::atomic<std::int64_t>>(0);  // memory outside RocksDB
   std::atomic<bool> full{false};
-  std::atomic<std::uint64_t> bytes_after_trim{0};  // of the process, after the last trim
+  std::atomic<std::uint64_t> bytes_after_trim{0};  // the process's memory after the last trim
   std::atomic<bool> failing{false};
   std::atomic<bool> stopped{false};           // RocksDB has an error and has not been resumed since
   std::atomic<bool> compaction_fails{false};  // the latest finished compaction failed
   Mutex mutex;
-  std::string failure GUARDED_BY(mutex);  // the reason, while `failing`
+  std::string failure GUARDED_BY(mutex);  // the error, while `failing` is true
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
   struct DeadRange {
     std::string begin, end;

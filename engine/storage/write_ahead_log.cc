@@ -124,7 +124,7 @@ bool is_cut(std::string_view log, std::size_t offset) {
   std::uint16_t length;
   std::memcpy(&length, log.data() + offset + 4, 2);
   if (head_bytes + length <= left || head_bytes + length > block_rest(offset)) return false;
-  // False if the fragment is complete and only its length was changed.
+  // False if the fragment is complete and only the length in its header is wrong.
   return !intact_fragment(log, offset, left - head_bytes);
 }
 

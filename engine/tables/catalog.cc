@@ -441,7 +441,7 @@ void Catalog::settle_described(Update& update) {
   }
   for (const IndexId index : update.given) live.counter(index).items = live.counter(index).bytes = 0;
   if (description->expiry != update.old->expiry) {
-    // Timers that were set under the old mode are looked up again.
+    // Forget timers that were set under the old mode, and let the reaper look at the table's entries again.
     live.account().timers().forget(live.id());
     if (description->ttl) live.account().timers().look_now(live.id());
   }
