@@ -53,7 +53,7 @@ void raise_file_limit() {
 // freed in it.
 //
 // Measured with 128 event-stream clients that do not read, and three changes of 5 MB each: by default, the
-// process used 127 MB and kept this memory. With these settings, the process uses 77 MB, and 38 MB
+// process used 127 MB and kept this memory. With these settings, the process used 77 MB, and 38 MB
 // afterwards. Large answers cost less: a Scan page of 1 MB takes 0.7 ms of processor time instead of 1.0.
 // Rejected: a limit of 1 MB for buffers, because a BatchGetItem of 2 MB took a fifth longer than with the
 // default limit.
@@ -85,11 +85,12 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
   }
 }
 
-// Writes atomically: a reader that waits for the file must not read half a number. Returns an error message,
-// or an empty string if the file was written.
+// Writes the file atomically, because a client that waits for the file must not read half a number. Returns
+// an error message, or an empty string if the file was written.
 std::string write_port_file(const std::string& path, std::uint16_t port) {
   const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  // Because of unlink() and mode "x", a link that another user created here is replaced, not followed.
+  // Because of unlink() and mode "x", a link that another user created at this path is replaced, not
+  // followed.
   unlink(temporary.c_str());
   std::FILE* file = std::fopen(temporary.c_str(), "wxe");
   const bool written = file != nullptr && std::fprintf(file, "%u\n", unsigned{port}) > 0;

@@ -46,7 +46,7 @@ bool looks_like_option(std::string_view word) {
 struct Named {
   const CLI::App* command;
   std::string path;   // "mayfly clock advance"
-  std::size_t words;  // the number of these words
+  std::size_t words;  // the number of words that name the command
 };
 
 Named named_command(const CLI::App& app, const std::vector<std::string>& words) {

@@ -32,7 +32,7 @@ std::string as_text(const Tree& value) {
   return value.is_string() ? value.get<std::string>() : json::print(value);
 }
 
-// Members that no request carries. They are dropped, so the resources that they refer to need not be known.
+// Members that no request contains. They are dropped, so the resources that they refer to need not be known.
 bool is_unused(std::string_view name) {
   for (const std::string_view unused :
        {"ResourcePolicy", "KinesisStreamSpecification", "ImportSourceSpecification",

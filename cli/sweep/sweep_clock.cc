@@ -17,7 +17,7 @@ void ClockSkew::hear(const aws::HeardDate& date) {
   }
   Bounds& known = spans_.back().bounds;
   bounds = {std::max(known.least, bounds.least), std::min(known.most, bounds.most)};
-  // One of the clocks was set, so earlier bounds are useless.
+  // If the bounds contradict each other, one of the clocks was set, so earlier bounds are useless.
   if (bounds.least > bounds.most) {
     spans_.clear();
     return hear(date);

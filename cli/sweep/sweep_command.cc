@@ -179,8 +179,8 @@ int sweep(Session& session, const cli::EndSignals& signals, Tree& results) {
   return stayed ? 1 : code;
 }
 
-// Returns the latest watermark of all shards, or the window at which a new sweeper would begin if that window
-// is later.
+// Returns the later of two windows: the latest watermark of all shards, and the window at which a new sweeper
+// would begin.
 std::int64_t watermark_of(const Session& session, State& state, const Layout& layout, engine::Instant now) {
   const std::int64_t first = window_of(now / 1000 - session.command.look_back_seconds, layout.window_seconds);
   const auto rows = state.read();

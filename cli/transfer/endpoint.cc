@@ -23,7 +23,8 @@ std::string variable_of_aws(const char* name) {
                                                                          : aws::variable_of_process(name);
 }
 
-// Reads a variable of the process's environment, but returns a dummy key.
+// Reads a variable of the process's environment, but returns a dummy value for the variables of the access
+// key.
 std::string variable_of_anybody(const char* name) {
   const std::string_view asked = name;
   if (asked == "AWS_ACCESS_KEY_ID" || asked == "AWS_SECRET_ACCESS_KEY") return "mayfly";
