@@ -31,7 +31,7 @@ constexpr std::size_t output_bytes_max = 64 * 1024;
 // Memory that a connection keeps for its next responses.
 constexpr std::size_t kept_output_bytes_max = 16 * 1024;
 // The number of bytes that are written before other connections get their turn. A client counts as reading
-// when it has taken this much.
+// once it has received this many bytes.
 constexpr std::size_t written_at_once_bytes_max = 64 * 1024;
 // If a client keeps sending after the last response, up to this many bytes are read and discarded, so that
 // the client receives the response instead of a reset.
@@ -136,7 +136,7 @@ void Session<Stream>::tick(std::chrono::milliseconds since_last_tick, const Pati
   }
 }
 
-// First cancels the pending read: the discarding read that may follow must be the only one.
+// First cancels the pending read, because the discarding read that may follow must be the only read.
 template <class Stream>
 void Session<Stream>::refuse_arriving(Reply reply) {
   ErrorCode ignored;
@@ -307,7 +307,8 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   // still gets the response, as it would from an io thread.
   const std::stop_source stop_source;
   if (!lines_up(kind)) stop_ = stop_source;
-  // The lane never holds the last reference: a session ends on its io thread.
+  // The lane never holds the last reference to a session, because a session must be destroyed on its io
+  // thread.
   auto job = [self = this->shared_from_this(), admitted, kind, stop = stop_source.get_token()]() mutable {
     const bool is_late = lines_up(kind) && stop.stop_requested();  // before its turn came
     Reply reply = is_late ? no_thread() : self->router_.answer(admitted, stop);

@@ -18,7 +18,8 @@ std::string shown_target(const Request& request) {
   return is_signed ? std::string(request.path()) + "?..." : request.target;
 }
 
-// The first member of that name with a string value, anywhere in the document. Only for display.
+// Returns the value of the first member with this name, at any depth, or an empty string if the value is not
+// a string. Used only for display.
 std::string text_member(std::string_view document, std::string_view name) {
   constexpr std::size_t looked_at_max = 4096, shown_max = 300;
   document = document.substr(0, looked_at_max);

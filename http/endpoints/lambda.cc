@@ -10,7 +10,7 @@ namespace mayfly::http {
 
 namespace {
 
-// A request that is not signed as Lambda requires gets 403, where DynamoDB answers 400.
+// A request that is not signed as Lambda requires gets 403; DynamoDB would answer 400.
 compat::Answer refuse(const compat::Error& error) {
   compat::Answer answer = compat::triggers::rest_error(error);
   answer.status = 403;

@@ -37,9 +37,9 @@ Reply not_found() {
   return reply;
 }
 
-// GET / answers like a DynamoDB endpoint, or like DynamoDB Local with root_refuses. A browser that a user
-// points here, recognized by its Sec-Fetch-Site header, gets an explanation instead. A script of an allowed
-// origin sends an Origin header and gets the same answer as any other client.
+// GET / answers like a DynamoDB endpoint or, if root_refuses is set, like DynamoDB Local. A browser in which
+// a user opens this URL, recognized by its Sec-Fetch-Site header, gets an explanation instead. A script of an
+// allowed origin sends an Origin header and gets the same answer as any other client.
 Reply root(const Request& request, const compat::Emulator& emulator, const AccessRules& access) {
   Reply reply;
   if (access.root_refuses) {
@@ -297,8 +297,8 @@ Reply Router::answer(const Admitted& admitted, const std::stop_token& stop) cons
   return reply;
 }
 
-// compat already turns its own failures into 500. This function does the same for failures to decompress, to
-// compress and to make a reply.
+// compat already turns its own failures into 500 responses. This function does the same for failures to
+// decompress a request, to compress a response and to make a reply.
 Reply Router::answer_or_500(const Admitted& admitted, const std::stop_token& stop) const {
   const auto fail = [](std::string_view why) {
     log::write(log::Level::error, "a request failed: " + std::string(why));
