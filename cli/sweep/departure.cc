@@ -198,8 +198,8 @@ Settled Departures::settle(const Entry& entry, engine::Instant now, std::int64_t
     }
     if (!obstacle->item) return end(Outcome::lost);  // the item no longer exists
     item = std::move(obstacle->item);
-    // A writer has moved or removed the item's index entry. Remove the mark here, because rearm() and
-    // release(), which would also remove the mark, are not called.
+    // A writer has moved or removed the item's index entry. Remove the mark here, because neither
+    // rearm() nor release() will do so.
     const auto at = attribute(*item, layout_.at_attribute, "N");
     if (attribute(*item, layout_.window_attribute, "S") != entry.window ||
         (!layout_.looks_by_ttl() && (!at || !same_number(*at, entry.at)))) {
