@@ -1,5 +1,5 @@
-// The parts of bench/run.py that are in C++: generating load, timing a server's start, and serving a fixed
-// answer.
+// The C++ part of bench/run.py. It generates load, measures how long a server takes to start, and serves a
+// fixed response.
 //
 //   bench_generator load PORT CONNECTIONS MILLISECONDS REQUESTS FIRST
 //   bench_generator start PORT SERVER_CPU OWN_CPU SECONDS_MAX REQUESTS COMMAND...

@@ -25,7 +25,7 @@ constexpr int expiry_count = 20'000;
 constexpr int lag_count = 500;
 constexpr int repetitions = 4;
 
-// The time at which clocks are frozen, on a day in 2022.
+// The instant at which clocks are frozen: 2022-07-19T21:28:00Z.
 constexpr TimePoint start{milliseconds{1658266080000}};
 
 std::string sort_key(int number) { return std::to_string(1'000'000 + number); }
@@ -198,8 +198,9 @@ void expiry(benchmark::State& state) {
   }
 }
 
-// Measures the reads and writes of an expiry with RocksDB alone. Reads each old image, and deletes {item,
-// index entry, expiry entry} and writes the record in batches.
+// Measures RocksDB alone with the reads and writes of an expiry: for each item, it reads the old image,
+// deletes the item, its index entry and its expiry entry, and writes the record. Writes and deletions are
+// batched.
 void expiry_ceiling(benchmark::State& state) {
   constexpr int batch_items = 100;
   for (auto _ : state) {

@@ -61,7 +61,7 @@ bool is_empty_member(std::string_view body, const std::string& name) {
   return true;
 }
 
-// The value of a header in a lower-case head, or nullopt if it is missing.
+// The value of a header, or nullopt if the header is missing. Requires: `head` is in lower case.
 std::optional<std::string_view> header(std::string_view head, std::string_view line_and_name) {
   const auto at = head.find(line_and_name);
   if (at == head.npos) return std::nullopt;
@@ -138,7 +138,7 @@ class AnswerReader {
   std::optional<std::size_t> body_bytes_;
 };
 
-// State that the connections of a turn share.
+// State that all connections of one generate_load() call share.
 struct Turn {
   const std::vector<Request>& requests;
   tcp::endpoint server;

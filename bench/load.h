@@ -1,6 +1,7 @@
 // A load generator. Each connection sends a request, checks the response, and sends the next request.
 //
-// Requests and the checks of their responses are read from a file. Only responses that pass are counted.
+// Requests and the checks of their responses are read from a file. Only responses that pass all of their
+// checks are counted.
 //
 //   const std::vector<Request> requests = read_requests("get_item.requests");
 //   const Load load = generate_load(8000, 16, std::chrono::milliseconds(500), requests);

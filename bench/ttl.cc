@@ -91,7 +91,7 @@ std::string key_of(const Item& item) {
   return key;
 }
 
-// `ttl_ms_of(number)` is the time at which an item expires.
+// `ttl_ms_of(number)` is the time at which the item with this number expires.
 template <class Ttl>
 void fill(Database& database, const std::shared_ptr<LiveTable>& table, std::size_t count, Ttl ttl_ms_of) {
   for (std::size_t begin = 0; begin < count; begin += written_at_once) {
