@@ -1,4 +1,4 @@
-// Tests completion. The tests call it in the same way as the shells' scripts do.
+// Tests shell completion. The tests run the same command as the shells' completion scripts.
 #include "cli/options/completion.h"
 
 #include <algorithm>

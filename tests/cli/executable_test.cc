@@ -597,7 +597,8 @@ TEST_CASE(
   execute(port, "UpdateTimeToLive",
           R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   Process tail({"tail", "carts", "--url", local_url(port)});
-  // Tail misses changes that are made before it listens, so write until it prints a change.
+  // The tail command misses changes that are made before it listens, so keep writing until it prints a
+  // change.
   std::atomic<bool> heard{false};
   std::thread writing([&] {
     for (int n = 0; !heard; ++n)

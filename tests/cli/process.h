@@ -18,7 +18,7 @@
 
 namespace mayfly::testing {
 
-// A run of mayfly or another program. The destructor kills it and waits for it.
+// A run of mayfly or another program. The destructor kills the process and waits until it has ended.
 class Process {
  public:
   explicit Process(std::vector<std::string> arguments, std::vector<std::string> environment = {},

@@ -424,15 +424,16 @@ TEST_CASE("sweepers share the shards evenly and take over a dead sweeper's shard
 
   for (int shard = 0; shard < 5; ++shard) rows.shards[shard] = {0, 1, shard < 4 ? "a" : "b"};
   rows.beats = {{"a", 9}, {"b", 4}};
-  // A sweeper that is seen for the first time counts as alive until one lease passes without a change to its
-  // counter.
+  // A sweeper that is seen for the first time counts as alive until its counter has not changed for the
+  // length of a lease.
   CHECK(changes({}).sweepers == 2);
   CHECK(changes({}).release == std::vector<int>{3});
   CHECK(changes({{"b", {4, now - 2s}}}).take.empty());
   CHECK(changes({{"b", {4, now - 3s}}}).take == std::vector<int>{4});
   CHECK(changes({{"b", {4, now - 3s}}}).dead == std::vector<std::string>{"b"});
   CHECK(changes({{"b", {4, now - 3s}}}).release.empty());
-  // The sweeper has ended, or another sweeper has removed the ended sweeper's row from the state table.
+  // The row of sweeper "b" is gone from the state table, because "b" exited normally or because another
+  // sweeper removed the row of a dead sweeper.
   rows.beats.erase("b");
   CHECK(changes({}).take == std::vector<int>{4});
 }

@@ -66,7 +66,8 @@ class Accounts {
   }
 
   using Looks = std::map<std::string, std::uint64_t>;  // by listener
-  // How often each listener has looked so far. `triggers` counts all accounts except the first.
+  // How often each listener has looked at an account so far. The count of `triggers` does not include the
+  // first account.
   Looks looks() {
     const engine::Database& database = emulator_->database();
     Looks now{{"reaper", database.reaper().looks()},

@@ -24,7 +24,7 @@ namespace {
 
 class DescribedControl {
  public:
-  // Makes a call and returns its answer, which has the described members.
+  // Makes a call, checks that the response has the described members, and returns the response.
   json::Tree ok(std::string_view method, std::string_view path, std::string_view body = {}) {
     const std::string_view query =
         path.find('?') == std::string_view::npos ? std::string_view() : path.substr(path.find('?') + 1);

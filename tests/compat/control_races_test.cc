@@ -20,7 +20,8 @@ struct RacedCall {
   std::string_view method, path, body;
 };
 
-// Contains one example of each call. The state that a call names may or may not exist.
+// Contains one example of each call. The snapshot, table or other object that a call names may or may not
+// exist.
 constexpr RacedCall calls[] = {
     {"GET", "/_mayfly/clock", ""},
     {"PUT", "/_mayfly/clock", R"({"mode":"frozen"})"},

@@ -53,7 +53,7 @@ struct Carts : TestEmulator {
     REQUIRE(answer.status == 200);
     return json::parse(answer.body);
   }
-  // Sets one stale_reads rule with these other members.
+  // Sets one fault rule: stale_reads, with these additional members.
   void rule(json members = {{"writes", 1}}) {
     members["fault"] = "stale_reads";
     control("PUT", "/_mayfly/faults", {{"rules", {std::move(members)}}});

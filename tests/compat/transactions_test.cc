@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-// TestEmulator::ok and refused check the response, which only the test's thread may do. Other threads use
-// this function.
+// TestEmulator::ok and refused use assertions, which only the test's thread may use. Other threads call this
+// function instead.
 compat::Answer call(TestEmulator& emulator, const std::string& operation, const json& body) {
   return emulator.emulator().execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation,
                                      body.dump());

@@ -451,7 +451,8 @@ TEST_CASE("concurrent backups and restores during writes and resets leave consis
   CHECK(failures == 0);
   REQUIRE(emulator.emulator().restores().settle(emulator.scope.account, engine::host_time() + 60s));
   // Old versions are deleted in the background, and counters in memory are read after the data that they
-  // count. The test retries until background work ends. A real inconsistency remains.
+  // count. The test therefore repeats the verification until background work ends. A real inconsistency does
+  // not go away.
   std::string found;
   for (int look = 0; look < 1000; ++look) {
     found = inconsistency(emulator.emulator().database());

@@ -28,8 +28,8 @@ inline std::vector<compat::data_files::Record> read_file(compat::data_files::Rea
   return records;
 }
 
-// Returns the records as text, one per line: an item as JSON, and a bad record as "!line 2, offset 17: …", or
-// with "!!" if the bad record ends the file.
+// Returns the records as text, one per line. An item is printed as JSON and a bad record as "!line 2, offset
+// 17: …". The line begins with "!!" if no record after the bad record can be read.
 inline std::string shown(const std::vector<compat::data_files::Record>& records) {
   std::string out;
   for (const auto& record : records) {

@@ -358,7 +358,8 @@ TEST_CASE("unpacking stops when a file exceeds its limits") {
         "!!line 1, offset 0: The text is too long for an item\n");
   CHECK(csv("a\n\"" + line) == "!!line 2, offset 2: The row is too long for an item\n");
   CHECK(csv("a\n" + line) == "!!line 2, offset 2: The row is too long for an item\n");
-  // The text consists of empty lines. Without this limit, any number of them would be read.
+  // The text consists of empty lines. Without a limit on the compression ratio, any number of empty lines
+  // would be read.
   std::string frames;
   const std::string frame = zstd_of(std::string(16 << 20, '\n'));
   for (int i = 0; i < 6; ++i) frames += frame;

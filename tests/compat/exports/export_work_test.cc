@@ -22,7 +22,8 @@ using namespace compat::exports;
 using data_files::ExportType;
 using data_files::Format;
 
-// Objects in memory. A chosen call can fail, and responses can wait until the test delivers them.
+// A bucket that keeps its objects in memory. A chosen call can fail, and responses can wait until the test
+// delivers them.
 struct MemoryBucket final : buckets::Bucket {
   std::map<std::string, std::string> objects;
   int calls = 0, dropped = 0;

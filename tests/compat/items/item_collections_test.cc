@@ -21,7 +21,7 @@ json with_local_index() {
       {"AttributeName":"artist","KeyType":"HASH"},{"AttributeName":"year","KeyType":"RANGE"}]}]})");
 }
 
-// The keys take 6 + 1 and 4 + 1 bytes, and the text takes 1 + `bytes`.
+// The keys take 6 + 1 and 4 + 1 bytes (name + value), and the text takes 1 + `bytes`.
 json song(const std::string& artist, const std::string& name, std::size_t bytes) {
   return {{"artist", {{"S", artist}}}, {"song", {{"S", name}}}, {"t", {{"S", std::string(bytes, 'x')}}}};
 }

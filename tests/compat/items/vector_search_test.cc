@@ -56,7 +56,7 @@ TEST_CASE("a number becomes the nearest float even if its double lies midway bet
   CHECK(float_of("-123456.789") == -123456.789f);
   CHECK(float_of("16777217") == 16777216.0f);  // midway between two floats: rounds to the even float
   CHECK(float_of("16777219") == 16777220.0f);
-  // This is slightly more than midway, a difference that a double cannot represent.
+  // This number is slightly more than midway. A double cannot represent the difference.
   CHECK(float_of("16777217.0000000000000000000001") == 16777218.0f);
   CHECK(float_of("0.0123456789012345678901234567") == 0.0123456789012345678901234567f);
   CHECK(float_of("3.4028235E38") == std::numeric_limits<float>::max());
@@ -126,7 +126,7 @@ TEST_CASE("a vector is charged four bytes per dimension on writes and the size o
   CHECK(units(emulator.ok("PutItem", {{"TableName", "notes"},
                                       {"Item", {{"id", {{"S", "1"}}}, {"v", {{"L", vector}}}}},
                                       {"ReturnConsumedCapacity", "TOTAL"}})) == 7);
-  // 1536 numbers of five bytes, one more byte for each, and three for the list: 9,219.
+  // Each of the 1,536 numbers takes 5 + 1 bytes, and the list takes 3 bytes: 9,219 bytes in total.
   CHECK(units(emulator.ok("GetItem", {{"TableName", "notes"},
                                       {"Key", key},
                                       {"ConsistentRead", true},

@@ -132,7 +132,8 @@ std::string run(std::uint64_t seed) {
       stepped.clock->move(10'000);  // the longest pause
     }
   }
-  // The records are in order, and none is missing. A repeated record was delivered before.
+  // The records are in order, and none is missing. Only a record that was already delivered can be out of
+  // order.
   std::string text = std::to_string(kinesis.requests) + " requests:";
   int next_id = 1;
   for (const json& record : kinesis.taken) {

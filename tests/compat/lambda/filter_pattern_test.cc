@@ -150,7 +150,7 @@ TEST_CASE("the exists operator applies only to leaves") {
       {true, R"({"dynamodb":{"NewImage":{"customerid":{"S":[{"exists":false}]}}}})"},
       {false, image(R"({"none":{"L":[{"exists":true}]}})")},
       {true, image(R"({"none":{"L":[{"exists":false}]}})")},
-      // Elements of the array have `a`. No element has `c`.
+      // Each element of the array has `a`, and no element has `c`.
       {false, R"({"mixed":{"a":[{"exists":false}]}})"},
       {true, R"({"mixed":{"c":[{"exists":false}]}})"},
       {true, R"({"absent":["x",{"exists":false}]})"},

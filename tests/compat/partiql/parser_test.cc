@@ -51,7 +51,7 @@ TEST_CASE("comments count as whitespace and an unclosed comment is rejected") {
 }
 
 TEST_CASE("an error message ends with the position in the statement") {
-  // The position is line, column and length.
+  // A position consists of a line, a column and a length.
   CHECK(refusal("UPDATE t\n SET a = set_add(\"b\", <<1>>)") ==
         "The first argument to SET_ADD must equal the assignment value at 2:10:7");
   CHECK(refusal("UPDATE t\n SET a = set_delete(\"a\", [1])") ==

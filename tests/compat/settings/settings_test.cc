@@ -86,8 +86,8 @@ StreamSettings every_stream_setting() {
   return settings;
 }
 
-// Checks the stored form of `every`. If one of the stored settings is missing, that setting has its default
-// and the others are unchanged.
+// Checks the stored form of `every`. Also checks that if one of the stored settings is missing, that setting
+// has its default and the other settings are unchanged.
 template <class Description, class Settings>
 void check_stored(const Settings& every, std::string_view stored) {
   Description description;

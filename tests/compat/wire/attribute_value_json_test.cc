@@ -62,7 +62,7 @@ TEST_CASE("a value has exactly one type") {
   CHECK(answer(R"({"S":"x","N":"1"})") ==
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
         "datatypes");
-  // An invalid value is reported before the second type.
+  // The error for an invalid value takes precedence over the error for a second type.
   CHECK(answer(R"({"S":"a","N":"b"})") == "The parameter cannot be converted to a numeric value: b");
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("the first of several invalid attributes in the request is reported") 
   CHECK(message(R"({"z":{"M":{"b":)" + set + R"(,"a":)" + number + R"(}},"a":{"S":"x"}})") == empty_set);
   CHECK(message(R"({"z":{"L":[{"M":{"b":)" + number + R"(,"a":)" + set + R"(}}]},"a":)" + set + "}") ==
         no_number);
-  // The attribute is reported even if a later member of the same name is valid.
+  // An invalid attribute is reported even if a later member with the same name is valid.
   CHECK(message(R"({"b":)" + number + R"(,"b":{"S":"x"},"a":)" + set + "}") == no_number);
 }
 
