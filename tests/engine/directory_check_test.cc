@@ -191,7 +191,7 @@ struct Damage {
   bool moves = false;
 };
 
-constexpr std::size_t damages_of_a_table = 13;  // the first kinds of damage can be planted together
+constexpr std::size_t damages_of_a_table = 13;  // the first 13 kinds of damage can be planted together
 
 const std::vector<Damage>& all_damages() {
   static const std::vector<Damage> damages = {

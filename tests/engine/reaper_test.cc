@@ -421,7 +421,8 @@ TEST_CASE("an account does not wait for another account's backlog", "[reaper]") 
   world.clock().set(start_ms + 60'001);
   world.wake_reaper();
   while (mine->counter(0).items > 0) std::this_thread::yield();
-  // The item was deleted in the first rounds: the reaper takes a few items of each account in turn.
+  // The item of the other account was deleted in the first rounds: the reaper deletes a few items of each
+  // account in turn.
   CHECK(backlog->counter(0).items > 10'000);
 }
 

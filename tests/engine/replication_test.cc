@@ -116,8 +116,8 @@ TEST_CASE("an account's number of route settings and its number of writes in fli
   for (std::size_t i = 0; i < Replication::routes_max; ++i)
     set_route(world, "us-east-1", "region-" + std::to_string(i), {.paused = true});
   CHECK_FALSE(replication.set_route(account, {"us-east-1", "eu-west-1"}, {.paused = true}));
-  set_route(world, "us-east-1", "region-0", {.lag_ms = 1});  // a route that has a setting can be changed,
-  set_route(world, "us-east-1", "region-0", {});             // and the default setting does not count
+  set_route(world, "us-east-1", "region-0", {.lag_ms = 1});  // a route that has a setting can be changed;
+  set_route(world, "us-east-1", "region-0", {});             // a default setting does not count as one
   set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   Batch batch;
   const Departure departure{.at = start_ms, .version = 2, .origin = 1, .key = "key", .item = {}};
@@ -526,7 +526,7 @@ class Story {
       CAPTURE(member);
       CHECK(sorted(world_->all(in(*world_, member))) == sorted(expected));
     }
-    // Writes in flight between dropped tables, which snapshots may still have, are not counted here.
+    // Writes in flight between dropped tables are not counted here. A snapshot may still contain such tables.
     for (const InFlight& flight : world_->database().replication().in_flight(account))
       CHECK(flight.writes == 0);
     const std::string wrong = world_->inconsistency(in(*world_, regions[0]));

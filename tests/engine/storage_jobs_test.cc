@@ -72,7 +72,7 @@ struct Fixture {
     ++runs;
     body();
   }
-  // Returns whether an error on another thread would have to wait now.
+  // Returns whether another thread that hits an error would have to wait now.
   [[nodiscard]] bool waits() const {
     bool waits = false;
     std::thread other([&] { waits = !jobs->hold(milliseconds(0)); });

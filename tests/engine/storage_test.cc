@@ -121,7 +121,7 @@ class FlushingEnv final : public rocksdb::EnvWrapper {
   enum class Flushes : std::uint8_t {
     run,
     kept,       // until run_kept()
-    forgotten,  // like a flush that begins after an error: RocksDB leaves it queued and never runs it
+    forgotten,  // like a flush that is requested after an error: RocksDB queues the flush but never runs it
   };
   FlushingEnv() : EnvWrapper(rocksdb::Env::Default()) {}
 

@@ -27,7 +27,8 @@ struct Message {
   std::string body;
   Framing framing = Framing::length;
 
-  // Parses a complete request with a Content-Length. Returns nullopt if it has no end of headers.
+  // Parses a complete request with a Content-Length. Returns nullopt if the bytes do not contain the end of
+  // the headers.
   static std::optional<Message> of(std::string_view bytes);
 };
 

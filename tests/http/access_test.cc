@@ -274,7 +274,7 @@ TEST_CASE("every path rejects requests from pages of other origins and other sit
     }
     check_refused(ask({{"Origin", "http://localhost:8000"}, {"Origin", "http://localhost:8000"}}), 400,
                   "The request has more than one Origin header.", head);
-    // Requests from the server's own pages, and requests for URLs that a person typed into the address bar.
+    // The server accepts requests from its own pages and for URLs that a person typed into the address bar.
     CHECK(ask({{"Origin", "http://localhost:8000"}}).status == route.status);
     CHECK(ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", "same-origin"}}).status ==
           route.status);

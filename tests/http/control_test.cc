@@ -346,7 +346,7 @@ TEST_CASE("waiting requests of one account leave slots for other accounts", "[ho
   const compat::ServerMetrics& metrics = running.emulator->server_metrics();
   while (metrics.of(compat::Meter::refused_waiting) < 4) {}
   CHECK(metrics.of(compat::Meter::waiting_changes) == 12);
-  // Other accounts can still reset.
+  // Other accounts can still be reset.
   for (const char* account : {"000000000001", "000000000002"}) {
     auto headers = json_body;
     headers.push_back({"X-Mayfly-Account", account});

@@ -143,7 +143,7 @@ TEST_CASE("a response that is too long or cut off is a failure") {
           longer.url() +
               " failed: Response payload size exceeded maximum allowed payload size (6291556 bytes).");
   }
-  // The 6 MB limit is Lambda's; responses from S3 have a higher limit.
+  // The 6 MB limit applies only to function responses; responses from S3 have a higher limit.
   const auto signed_answer = [&](const std::string& answer) {
     OneAnswer bucket(answer);
     Invocation call = invocation(bucket.url(), "");

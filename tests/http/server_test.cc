@@ -254,7 +254,7 @@ TEST_CASE("a chunked body can arrive split into any three pieces even if it is e
         for (const std::size_t end : ends) {
           client.send(bytes.substr(at, end - at));
           at = end;
-          // The answer shows that the server has parsed the previous piece.
+          // This response shows that the server has parsed the previous piece.
           CHECK(running.ask(http_request("GET", "/")).status == 200);
         }
         const HttpAnswer answer = client.receive();
@@ -731,7 +731,7 @@ TEST_CASE("a client that does not read its response is disconnected") {
 
 TEST_CASE("unread responses have a memory limit and clients that read get their responses", "[holds]") {
   http::ServerSettings settings;
-  settings.unread_bytes_max = 120'000'000;  // two responses for each thread, with unused capacity
+  settings.unread_bytes_max = 120'000'000;  // fits two responses per thread, including spare capacity
   settings.threads = GENERATE(1u, 2u);
   Running running(settings);
   const BigItems items(running);

@@ -114,7 +114,7 @@ TEST_CASE("any change after signing invalidates the signature") {
   CHECK(outcome(with_header("Host", "127.0.0.1:8001")).starts_with(mismatch));
   CHECK(outcome(with_header("X-Amz-Target", "DynamoDB_20120810.DeleteTable")).starts_with(mismatch));
   CHECK(outcome(with_header("Content-Type", "application/json")).starts_with(mismatch));
-  // An additional header with a signed name.
+  // An additional header with the name of a signed header.
   request.all_headers.push_back({"x-amz-target", "DynamoDB_20120810.DeleteTable"});
   CHECK(outcome(request).starts_with(mismatch));
   for (const char* hash :

@@ -21,7 +21,7 @@ TEST_CASE("the page answers only a GET for its path with a local Host") {
   CHECK(ask("GET /metrics HTTP/1.1\r\nhost: localhost:9464\r\n\r\n").body == "shown 2");
   CHECK(ask("GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 404);
   CHECK(ask("POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 404);
-  // A page of evil.example, after DNS rebinding to this machine.
+  // A page of evil.example sends this request after DNS rebinding to this machine.
   CHECK(ask("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n").status == 403);
   CHECK(ask("GET /metrics HTTP/1.1\r\n\r\n").status == 403);
   CHECK(shown == 2);
