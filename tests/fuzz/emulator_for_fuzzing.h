@@ -13,8 +13,8 @@
 //
 // Most inputs change nothing, so the next input continues with the same state. After an input that wrote to
 // storage, the account is reset, and the engine creates the tables and items again, without requests.
-// Rejected: restoring a snapshot and verifying storage after each input. Both decode every description and
-// encode it again for comparison, so only a sixth of the time went to requests.
+// Rejected alternative: restoring a snapshot and verifying storage after each input. Both decode every
+// description and encode it again for comparison, so only a sixth of the time went to requests.
 //
 // A long run (long_run.h) therefore verifies storage after one input in 32. The bytes of an input decide
 // whether storage is verified after it, so a failure can be reproduced with that input alone. Damage from an
@@ -22,7 +22,7 @@
 // also starts with a snapshot, and the restore of that snapshot is verified too. Runs that are not long
 // verify storage after each input. After 256 resets of the account, the emulator checks the database for
 // leftovers and replaces it. An input can leave something outside its account that makes a later input fail.
-// The long run therefore records all inputs since the database was created.
+// A long run therefore records all inputs since the database was created.
 #pragma once
 
 #include <chrono>

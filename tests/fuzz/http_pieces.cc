@@ -90,7 +90,7 @@ void fuzz_http_pieces(std::string_view input) {
     for (std::size_t i = 0; i < input.size(); ++i) dripping.receive(input.substr(i, 1));
   }
   // An invalid header can be rejected before or at its end, depending on the pieces. That does not matter:
-  // the connection closes either way, and the requests before it were answered.
+  // the connection closes either way, and the requests before the invalid one were answered.
   for (const Connection* other : {&cut, &dripping})
     must(other->requests() == whole.requests(), "the requests do not depend on the pieces");
 }

@@ -1,6 +1,6 @@
-// Runs a target on stored inputs: `kept_inputs TARGET DIRECTORY…` runs each file in DIRECTORY/TARGET once, if
-// that directory exists. The name of a file is printed before it runs, so the last line of a failed run names
-// the input that failed.
+// Runs a target on stored inputs: `kept_inputs TARGET DIRECTORY…` runs the target once on each file in
+// DIRECTORY/TARGET, if that directory exists. The name of each file is printed before the target runs on it,
+// so the last line of a failed run names the input that failed.
 //
 // If an argument is a file instead of a directory, the file is a recorded long run (long_run.h), and its
 // inputs run in order. The number of each input is printed before the input runs.

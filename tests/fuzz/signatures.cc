@@ -43,8 +43,8 @@ void try_request(std::string_view text) {
     if (unchecked) must(unchecked->account.size() == 12, "an account has twelve digits", unchecked->account);
   }
 
-  // The request is accepted with a correct signature, which is made as SDKs make it. With the same signature
-  // and another body, the request is rejected.
+  // The request is accepted with a correct signature, which is computed in the same way as in SDKs. The
+  // request is rejected with the same signature and another body.
   Signing signing{.now = now};
   signing.method = method;
   signing.target = "/" + std::string(target.substr(0, target.find_first_of("#\r")));

@@ -424,10 +424,11 @@ bool Model::is_awaited(ModelState& state, const Told& change) {
 // A commit belongs to one request, or to several requests that share a write to disk.
 void Model::apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer) {
   ModelState next = state();
-  // Two requests can intend the same change. The change then belongs to the request that commits, unless that
-  // request also commits for others, because one of the others may intend the change only together with its
-  // other changes. So every order of the requests is tried. The best order leaves the fewest changes without
-  // a request, and then the fewest half-done requests.
+  // Two requests can intend the same change. The change then usually belongs to the request that commits. If
+  // that request also commits for other requests, the change can instead belong to one of those, because a
+  // request may intend the change only as part of a set of changes that all apply together. So every order of
+  // the requests is tried. The best order leaves the fewest changes without a request, and then the fewest
+  // half-done requests.
   std::vector<Request*> order;
   if (const auto own = requests_.find(writer); own != requests_.end()) order.push_back(&own->second);
   for (auto& [thread, request] : requests_)

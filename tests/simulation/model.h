@@ -142,7 +142,7 @@ std::string print_record(const std::string& event, bool by_service, const Json& 
                          const Json& new_image);
 // The records of the last day. Streams forget older ones.
 std::vector<const ModelRecord*> readable(const std::vector<ModelRecord>& records, engine::Instant now);
-// The item as clients see it at that time; nullptr if they see none.
+// The item as clients see it at that time; nullptr if they see no item.
 const Json* visible(const ModelTable& table, const std::string& key, engine::Instant now);
 
 // The items that a table may have shown at the end of an instant from `earliest` to `latest`.
@@ -219,8 +219,8 @@ class Model {
   [[nodiscard]] bool is_going(const std::string& table) const;
   // Whether a commit has been written but not reported yet.
   [[nodiscard]] bool half_told() const { return writer_.has_value(); }
-  // Adds the changes to the table up to `latest` in the commit that is not reported yet, because other
-  // requests may already see these changes.
+  // Adds to `shown` the changes that a commit that is not reported yet made to the table up to `latest`,
+  // because other requests may already see these changes.
   void add_half_told(Candidates& shown, const std::string& table, engine::Instant latest) const;
 
   // --- events

@@ -10,8 +10,9 @@
 // the limit, and that no lost instant comes back.
 //
 // Not simulated:
-// - Exports, imports and bulk puts. Their steps run on the database's scheduler (compat/jobs), but they read
-//   and write buckets, which are directories of the host, so a simulated crash does not affect them.
+// - Exports, imports and bulk puts. Their steps run on the database's scheduler (compat/jobs), but the jobs
+//   read and write buckets. Buckets are directories of the host, so a simulated crash does not affect what
+//   the jobs wrote.
 // - Global tables with three regions or with strong consistency.
 // tests/compat and tests/engine test these together with restores, resets and the shutdown of the server.
 //

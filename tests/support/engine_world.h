@@ -72,7 +72,8 @@ class World {
     return database_->time_travel().advance(account, to, age_streams).expired;
   }
   TimerQueue& timers();
-  // Wakes the reaper for every account. Needed after setting the host's clock, which rings no alarm.
+  // Wakes the reaper for every account. Call this after setting the host's clock, which does not wake the
+  // reaper.
   void wake_reaper();
   // Closes and reopens the database, in the same directory and at the same time.
   void reopen();

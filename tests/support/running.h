@@ -24,7 +24,7 @@ struct Running {
   std::unique_ptr<compat::Emulator> emulator;
   std::unique_ptr<http::Server> server;
   std::string account = "000000000000";
-  // Uses another account during its lifetime.
+  // Sends requests as another account until the object is destroyed.
   struct As {
     As(Running& server, std::string account) : server(server), before(server.account) {
       server.account = std::move(account);

@@ -1,6 +1,6 @@
 // Runs writers, splits and a consumer on one stream, with a kill -9 in the middle, and compares the
-// acknowledged writes with the records that the consumer saw. A test runs this with thousands of records, and
-// a measurement with a million (bench/streams.cc).
+// acknowledged writes with the records that the consumer saw. A test uses thousands of records, and a
+// measurement (bench/streams.cc) uses a million.
 //
 //   TEST_CASE("writers run until they are killed", "[.]") { play_first_half(); }
 //   ...
