@@ -9,7 +9,7 @@ const keys_shown_max = 5,
 /** @param {number} count */
 export const records = (count) => `${counted(count)} ${count === 1 ? "record" : "records"}`;
 
-/** The numbers of items by reason, {"milliseconds":3,"string":1}, as text. @param {Record<string, number>} reasons */
+/** The number of items for each reason, {"milliseconds":3,"string":1}, as text. @param {Record<string, number>} reasons */
 export const reasons_text = (reasons) =>
   Object.entries(reasons)
     .map(([reason, count]) => `${counted(count)} × ${reason}`)

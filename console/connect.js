@@ -7,7 +7,7 @@ import { visit } from "./views.js";
 const sample_name = "sample-carts",
   sample_items = 40;
 
-/** Each language's client of this server. @type {Record<string, { name: string, code: (at: typeof world) => string }>} */
+/** For each language, code that creates a client for this server. @type {Record<string, { name: string, code: (at: typeof world) => string }>} */
 const clients = {
   python: {
     name: "Python",

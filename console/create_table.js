@@ -38,7 +38,7 @@ export function keys_form(partition = "") {
 }
 
 /**
- * The AttributeDefinitions for keys, each attribute once.
+ * The AttributeDefinitions for keys. An attribute that several keys contain is listed only once.
  * @param {Key[]} keys
  */
 export function definitions(keys) {

@@ -1,4 +1,4 @@
-// Fault rules, which make operations fail, and failpoints, which hold an item's expiry.
+// Fault rules, which make operations fail, and failpoints, which stop an item's expiry.
 import { badge, button, counted, element, empty, failure, fill, grid, labelled, repeat, select } from "./elements.js";
 import { control } from "./server.js";
 import { key_text, parsed } from "./values.js";

@@ -4,7 +4,7 @@ import { confirmed, dialog, form_dialog } from "./dialogs.js";
 import { control, lambda, now } from "./server.js";
 import { parsed } from "./values.js";
 
-/** A record as a trigger sends it: an item that TTL deleted. */
+/** An event as a trigger sends it, with the record of an item that TTL deleted. */
 const sample_event = () => ({
   Records: [
     {

@@ -9,7 +9,7 @@ import { attribute, fits_form, form, key_of, key_text, parsed } from "./values.j
 
 /** @typedef {import("./values.js").Item} Item */
 
-/** An attribute of an item that is being typed as JSON; undefined if the text cannot be parsed yet. @param {string} text @param {string} name */
+/** Parses JSON of an item that the user is still typing, and returns one attribute; undefined if the text cannot be parsed yet. @param {string} text @param {string} name */
 function value_in(text, name) {
   try {
     const value = attribute(JSON.parse(text), name);

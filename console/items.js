@@ -19,7 +19,7 @@ const columns_max = 8,
  * @param {Item[]} items
  * @param {string[]} keys
  * @param {((item: Item) => void) | null} open
- * @param {string | null} ttl the attribute by which they expire
+ * @param {string | null} ttl the attribute by which the items expire
  */
 export function items_grid(items, keys, open, ttl) {
   /** @type {Map<string, number>} */

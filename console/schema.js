@@ -1,4 +1,4 @@
-// A table's schema: keys, indexes, TTL and stream, which can be changed here.
+// A table's schema: its keys, and its indexes, TTL and stream, which the user can change here.
 import {
   badge,
   button,

@@ -1,4 +1,4 @@
-// The Streams pane: changes as they commit or from a stream's oldest record, and shards.
+// The Streams pane: live changes, a stream's changes from its oldest record, and shards.
 import {
   button,
   choice,

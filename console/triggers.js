@@ -24,7 +24,7 @@ import { all_names, link_to } from "./names.js";
 
 const look_every_ms = 3000;
 
-/** The filter pattern of items that TTL deleted. */
+/** The filter pattern that matches the records of items that TTL deleted. */
 const only_expired = { userIdentity: { type: ["Service"], principalId: ["dynamodb.amazonaws.com"] } };
 
 /** @param {HTMLElement} place @param {string[]} _path @param {AbortSignal} signal */

@@ -29,9 +29,9 @@ function rewrite(changes) {
 }
 
 /**
- * Goes back by some entries. If the user chose another pane before the browser was done, going back would leave that pane again.
- * Returns the hash of that pane, to visit it afterward, or "".
- * @param {number} entries negative
+ * Goes back in the history. If the user chooses another pane before the browser has gone back, going back leaves that pane. In that
+ * case, returns the pane's hash, so that the caller can visit the pane again; otherwise returns "".
+ * @param {number} entries how far to go back, as a negative number
  * @returns {Promise<string>}
  */
 function go_back(entries) {
