@@ -35,8 +35,8 @@ func (clock *Clock) Set(ctx context.Context, to time.Time) error {
 	return err
 }
 
-// Real returns the clock to the host's time. It returns a Conflict error if the clock is ahead of the host's time and the
-// world has tables.
+// Real makes the clock show the host's time again. It returns a Conflict error if the clock is ahead of the host's time
+// and the world has tables.
 func (clock *Clock) Real(ctx context.Context) error {
 	_, err := clock.set(ctx, map[string]any{"mode": "real"})
 	return err

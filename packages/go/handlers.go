@@ -155,7 +155,8 @@ func (failures *handlerFailures) add(function string, payload []byte, err error)
 		return other.reported && other.Function == function && other.payload == failure.payload
 	})
 	if len(failures.kept) == failuresMax {
-		// Drop a failure that does not have to be reported. If every kept failure has to be reported, the test fails anyway.
+		// Drop a failure that does not have to be reported. If every kept failure has to be reported, the test fails in any
+		// case, so the new failure is not kept.
 		if old := slices.IndexFunc(failures.kept, HandlerFailure.isSettled); old >= 0 {
 			failures.kept = slices.Delete(failures.kept, old, old+1)
 		}

@@ -24,7 +24,7 @@ type serverLog struct {
 	lines []string        // the last logLinesMax lines
 	begun int             // number of lines so far
 	rest  []byte          // the beginning of the next line
-	marks []chan struct{} // one channel for each mark in the pipe, oldest first; it is closed when its mark has been read
+	marks []chan struct{} // one channel for each mark in the pipe, oldest first; closed when the mark has been read
 
 	marking sync.Mutex // keeps `marks` in the pipe's order; locked before `mutex`
 	pipe    *os.File   // the pipe's write end; nil: the log is not open

@@ -39,7 +39,7 @@ func (clock Clock) Set(to time.Time) {
 	check(clock.t, clock.clock.Set(ctx, to))
 }
 
-// Real returns the clock to the host's time.
+// Real makes the clock show the host's time again.
 func (clock Clock) Real() {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Real(ctx))

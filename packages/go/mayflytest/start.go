@@ -14,9 +14,9 @@ import (
 // Options is mayfly.Options: the program, the URL of an existing server, and additional arguments for `mayfly serve`.
 type Options = mayfly.Options
 
-// Start returns a new world, which is closed when the test ends. All tests of the test binary that pass the same options,
-// or none, share a server. If the server has ended, the next Start starts a new one. If the server cannot be started, the
-// test fails with a message that says what to do.
+// Start returns a new world, which is closed when the test ends. All tests of the test binary that pass the same options
+// share a server, as do all tests that pass no options. If the server has ended, the next Start starts a new one. If the
+// server cannot be started, the test fails with a message that says what to do.
 func Start(t testing.TB, options ...Options) *World {
 	t.Helper()
 	return newWorld(t, Server(t, options...))

@@ -23,7 +23,7 @@ type World struct {
 // functions run, and those functions call the server.
 var ctx = context.Background()
 
-// logLag is how long after a response the server's log lines about the request can arrive.
+// logLag is how long the server's log lines about a request can take to arrive after the response.
 const logLag = 50 * time.Millisecond
 
 const suspectsWait = 5 * time.Second
