@@ -147,8 +147,8 @@ export class Clock {
   }
 
   /**
-   * Returns the clock to the host's time. Throws a MayflyError with status 409 if the clock is ahead of the host's time
-   * and the world has tables.
+   * Makes the clock show the host's time again. Throws a MayflyError with status 409 if the clock is ahead of the host's
+   * time and the world has tables.
    */
   async real(): Promise<Advanced> {
     this.#refuseToRun("real()");

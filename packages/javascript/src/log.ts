@@ -42,7 +42,7 @@ export function reportOfTest(log: string | undefined, suspects: string | undefin
   return parts.length > 0 ? parts.join("\n") : undefined;
 }
 
-/** The end of an error message: the log's lines, or a note that it is empty. */
+/** The end of an error message: the log's lines, or a note that the log is empty. */
 export function withLog(log: string): string {
   return log === "" ? " Its log is empty." : ` Its log:\n${log.replace(/^/gm, "  ")}`;
 }

@@ -93,8 +93,8 @@ export class Ttl {
   }
 
   /**
-   * Sets when expired items are deleted: immediately (`exact`), after random delays in the range `delaySeconds` that
-   * depend on `seed` (`aws`), or only by sweep() (`manual`). Returns the new status.
+   * Sets when expired items are deleted: immediately (`exact`), after random delays in the range `delaySeconds` (`aws`),
+   * or only by sweep() (`manual`). The same `seed` gives the same delays. Returns the new status.
    */
   async set(
     mode: TtlMode,

@@ -195,9 +195,9 @@ export class World {
   }
 
   /**
-   * Creates a table: `createTable("carts", { key: "customer", sort: { name: "at", type: "N" }, ttl: "ttl" })`. It has a
-   * stream unless `stream` is false. Returns the table's description. Throws a TypeError for invalid options before it
-   * sends a request.
+   * Creates a table: `createTable("carts", { key: "customer", sort: { name: "at", type: "N" }, ttl: "ttl" })`. The table
+   * has a stream unless `stream` is false. Returns the table's description. Throws a TypeError for invalid options before
+   * it sends a request.
    */
   async createTable(name: string, options: TableOptions = {}): Promise<TableDescription> {
     return createTable(this.dynamodb, name, options);
@@ -334,7 +334,7 @@ export class World {
   }
 
   /**
-   * Delivers the remaining records to functions, for at most two seconds. It then empties the account, closes the clients,
+   * Delivers the remaining records to functions, for at most two seconds. Then empties the account, closes the clients,
    * stops the local functions, and restores the program's Date and environment. Throws a HandlerError if a function failed
    * since the last HandlerError.
    */

@@ -254,7 +254,7 @@ test("a hostname other than loopback and a file without tables are rejected", as
   }
 });
 
-// Defines `failed`. When it returns, a handler of the given world has failed.
+// Defines the function `failed`, which returns when a handler of the given world has failed.
 const failing = `
   const fails = () => { throw new RangeError("no cart"); };
   async function failed(world, options) {

@@ -86,7 +86,7 @@ test("the entry point can be loaded with require", async (t) => {
   assert.equal(status, 0, output);
 });
 
-// Defines `failed`. When it returns, a handler of the given world has failed.
+// Defines the function `failed`, which returns when a handler of the given world has failed.
 const failing = `
   const fails = () => { throw new RangeError("no cart"); };
   async function failed(world, options) {

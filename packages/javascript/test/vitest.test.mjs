@@ -132,7 +132,7 @@ test("a failed start ends the run with the start's error message", async (t) => 
   assert.match(output, /The option binary is set to \/not\/there, but there is no such file\./);
 });
 
-// Defines `failed`. When it returns, a handler of the given world has failed.
+// Defines the function `failed`, which returns when a handler of the given world has failed.
 const failing = `
   const fails = () => { throw new RangeError("no cart"); };
   async function failed(world, options) {

@@ -1,4 +1,4 @@
-// The Jest test environment. It closes worlds when their tests end, makes failures of their functions fail the tests, and
+// The Jest test environment. It closes each world when its test ends, fails a test if a function of its world failed, and
 // shows the server's log for failed tests. It extends jest-environment-node; withMayfly() extends any other environment.
 
 import { setDefaultResultOrder } from "node:dns";

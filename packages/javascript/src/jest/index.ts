@@ -39,8 +39,8 @@ export async function runServer(): Promise<Server> {
 }
 
 /**
- * Opens a world. It is closed when the test ends or, if it was opened in beforeAll, when the file ends. The test fails if a
- * function of the world failed. If the test fails, the server's log is printed.
+ * Opens a world. It is closed when the test ends or, if it was opened in beforeAll, when all tests of the file have
+ * ended. The test fails if a function of the world failed. If the test fails, the server's log is printed.
  */
 export async function openWorld(options: JestWorldOptions = {}): Promise<World> {
   const { follow, ...rest } = options;
@@ -50,8 +50,8 @@ export async function openWorld(options: JestWorldOptions = {}): Promise<World> 
   return world;
 }
 
-// The environment's scope. An environment other than the preset's does not report the end of a test, so worlds then last
-// until the end of the file.
+// The environment's scope. An environment other than the preset's does not report the end of a test, so a world then stays
+// open until all tests of the file have ended.
 const scope = (): Scope => (globalThis as any)[scopeKey] ?? ofFile;
 const ends: End[] = [];
 const ofFile: Scope = {

@@ -12,9 +12,9 @@ export const scopeKey = "__mayfly_scope__";
 export type End = (failed: boolean) => Promise<{ error?: Error; suspects?: string }>;
 
 export interface Scope {
-  /** Registers `end` to be called when the current test ends or, outside of a test, when the file ends. */
+  /** Registers `end` to be called when the current test ends or, outside of a test, when the file's tests have ended. */
   atEnd(end: End): void;
-  /** Registers `end` to be called when the file ends. */
+  /** Registers `end` to be called when the file's tests have ended. */
   atFileEnd(end: End): void;
   /** Restores the real Date. The environment needs it, because it cannot call the sandbox's `jest` between tests. */
   useRealTimers(): void;
