@@ -88,7 +88,7 @@ public final class Clock extends java.time.Clock {
   }
 
   /**
-   * Returns the clock to the host's time.
+   * Makes the clock show the host's time again.
    *
    * @throws ControlException Conflict, if the clock is ahead of the host's and the world has tables
    */

@@ -38,7 +38,7 @@ public final class Fault {
     return of("internal_server_error");
   }
 
-  /** Responses arrive late by {@code delay} of real time, which is truncated to milliseconds. */
+  /** Responses arrive late by {@code delay}, which is in real time and is truncated to milliseconds. */
   public static Fault latency(Duration delay) {
     return of("latency").with("milliseconds", delay.toMillis());
   }

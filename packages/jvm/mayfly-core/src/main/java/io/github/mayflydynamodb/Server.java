@@ -17,8 +17,8 @@ import java.util.OptionalLong;
  * }
  * }</pre>
  *
- * <p>This class is thread-safe. If the JVM ends without {@link #close()} for any reason, the server ends within a fifth
- * of a second.
+ * <p>This class is thread-safe. If the JVM ends for any reason before {@link #close()} is called, the server ends
+ * within a fifth of a second.
  */
 public final class Server implements AutoCloseable {
   /** The default region of worlds. */

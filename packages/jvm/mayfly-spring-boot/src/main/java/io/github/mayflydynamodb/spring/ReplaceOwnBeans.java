@@ -60,6 +60,6 @@ class ReplaceOwnBeans implements BeanDefinitionRegistryPostProcessor {
 
   @Override
   public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-    // Only bean definitions change, and they have changed already.
+    // There is nothing to do, because the method above has already changed the bean definitions.
   }
 }
