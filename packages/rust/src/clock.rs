@@ -49,8 +49,8 @@ impl Clock {
         self.put(json!({"now": instant::print(to)})).await.map(drop)
     }
 
-    /// Returns the clock to the host's time. The call is refused with `Conflict` if the clock is ahead of the host's time
-    /// and the world has tables.
+    /// Makes the clock show the host's time again. The call is refused with `Conflict` if the clock is ahead of the
+    /// host's time and the world has tables.
     pub async fn real(&self) -> Result<(), Error> {
         self.put(json!({"mode": "real"})).await.map(drop)
     }

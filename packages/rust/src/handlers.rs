@@ -166,7 +166,7 @@ impl Failures {
         self.print(&failure);
         if self.kept.len() == KEPT_MAX {
             // Drop a failure that does not have to be reported. If every kept failure has to be reported, the test fails
-            // anyway.
+            // in any case, so the new failure is not kept.
             let Some(old) = self.kept.iter().position(HandlerFailure::is_settled) else { return };
             self.kept.remove(old);
         }
@@ -248,8 +248,8 @@ impl World {
         self.account.failures().kept.iter().cloned().collect()
     }
 
-    /// Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the failures. It
-    /// does not wait for records that are in flight; [`World::close`] does.
+    /// Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the failures.
+    /// This method does not wait for records that are in flight; [`World::close`] does.
     pub fn check_handlers(&self) -> Result<(), Error> {
         self.account.check_handlers()
     }

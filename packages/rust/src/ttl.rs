@@ -59,7 +59,7 @@ pub struct TtlSuspect {
     pub reason: TtlReason,
     /// The reason as a sentence, with the TTL and what to do.
     pub message: String,
-    /// When the item was written. None: before the server started.
+    /// When the item was written. None: it was written before the server started.
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub at: Option<SystemTime>,
 }

@@ -140,7 +140,7 @@ impl World {
     /// failures.
     ///
     /// If a world is dropped without `close`, the drop does not wait, so functions never receive the remaining records.
-    /// Where `close` would return an error, the drop panics.
+    /// If `close` would return an error, the drop panics.
     pub async fn close(self) -> Result<(), Error> {
         if !self.account.names().is_empty() {
             // The call fails if the server has ended.

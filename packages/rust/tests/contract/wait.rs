@@ -25,8 +25,8 @@ async fn wait_for_returns_the_record_of_an_expired_item() -> Outcome {
 async fn wait_for_returns_when_another_client_changes_the_item() -> Outcome {
     let world = carts().await?;
     let waiting = tokio::spawn(world.wait_for("carts", ("id", "1")).by(By::User).into_future());
-    // Puts repeatedly, because the wait ends at the first put after its start. Each item is different, because writing an
-    // equal item is not a change.
+    // Puts items repeatedly, because the wait ends at the first put after its start. Each item is different, because
+    // writing an equal item is not a change.
     for number in (1..).take_while(|_| !waiting.is_finished()) {
         put_cart(&world, "1", new_2031() + number * HOUR).await?;
     }
