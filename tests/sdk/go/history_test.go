@@ -17,9 +17,9 @@ import (
 )
 
 // Checks that concurrent histories are linearizable: some sequential order of the requests explains all responses.
-// Single-item requests are checked for each item, and transactions are checked across their items. Some runs kill the
-// server and restart it on the same directory. A request without a response may have taken effect at any later time, or not
-// at all.
+// Single-item requests are checked separately for each item, and transactions are checked across their items. Some runs
+// kill the server and restart it on the same directory. A request without a response may have taken effect at any later
+// time, or not at all.
 
 const absent = -1
 
