@@ -228,7 +228,7 @@ export async function part(place, signal, draw) {
 }
 
 /**
- * Calls `act` repeatedly while the page is visible. The bar at the top reports a server that does not respond. A slow call is
+ * Calls `act` repeatedly while the page is visible. If the server does not respond, the bar at the top says so. A slow call is
  * repeated less often, so that an open page keeps the server busy at most a tenth of the time.
  * @param {AbortSignal} signal @param {number} every_ms @param {() => Promise<unknown>} act
  */

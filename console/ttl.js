@@ -3,7 +3,7 @@ import { button, element, fill, moment, spanned } from "./elements.js";
 import { now } from "./server.js";
 
 /** @typedef {import("./values.js").Value} Value */
-/** @typedef {{ kind: "expires" | "expired" | "never", text: string, fix: Value | null }} Verdict `fix`: what was probably meant */
+/** @typedef {{ kind: "expires" | "expired" | "never", text: string, fix: Value | null }} Verdict `fix`: the value that was probably meant */
 
 // The server's rules (engine/time/expiry_index.h, engine/base/clock.h).
 const last_second = 253_402_300_799,

@@ -248,7 +248,7 @@ function changed_value(read, type) {
   }
 }
 
-/** The part of a value that a change of its type keeps. @param {() => Value} read @param {string} type */
+/** The contents that a value has after the user changes its type to `type`. Text is kept; other contents are dropped. @param {() => Value} read @param {string} type */
 function changed(read, type) {
   if (type === "M") return {};
   if (type === "L") return [];
