@@ -15,7 +15,7 @@ import (
 // after /_mayfly. `body` is encoded as JSON; nil means no body. The response is decoded into `answer` unless `answer` is
 // nil.
 //
-// It returns an *Error if the server refuses the call, and an *EndedError if the server has ended.
+// Control returns an *Error if the server refuses the call, and an *EndedError if the server has ended.
 func (world *World) Control(ctx context.Context, method, path string, body, answer any) error {
 	request, err := world.controlRequest(ctx, method, path, body)
 	if err != nil {

@@ -55,7 +55,8 @@ func Timeout(longest time.Duration) FunctionOption {
 }
 
 // Function registers a function of this process under a name. The function is served on a free port of the loopback
-// interface until the world is closed. A server on another machine or in a container cannot reach it: use FunctionAt.
+// interface until the world is closed. A server on another machine or in a container cannot reach the function; for
+// such a server, use FunctionAt.
 func (world *World) Function(ctx context.Context, name string, function Function, options ...FunctionOption) error {
 	settings := functionSettings{}
 	for _, option := range options {
@@ -108,7 +109,7 @@ func (world *World) Functions(ctx context.Context) ([]RegisteredFunction, error)
 
 func functionPath(name string) string { return "/functions/" + url.PathEscape(name) }
 
-// localFunctions serves the functions of this process. The zero value serves none.
+// localFunctions serves the functions of this process. The zero value serves no functions.
 type localFunctions struct {
 	registered atomic.Bool // whether a function of this world, local or not, is registered with the server
 	failed     func(function string, payload []byte, err error)

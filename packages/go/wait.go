@@ -28,7 +28,7 @@ const (
 type Wait struct {
 	Event   Event
 	By      By
-	Since   time.Time     // also accepts changes since then that are in the table's stream; zero: only changes after the call
+	Since   time.Time     // also accepts changes since this time that are in the table's stream; zero: only changes after the call
 	Timeout time.Duration // in real time, at most ten minutes; 0: five seconds
 }
 
