@@ -88,7 +88,7 @@ function head(file: string, bytes: number): Buffer {
 }
 
 // An ELF header begins with 0x7f "ELF" and has the machine at offset 18. The header is checked here, because if
-// the kernel refuses a program, a shell would try to run it as a script.
+// the kernel refused the program, a shell would try to run the program as a script.
 const machines: Record<number, string> = { 0x3e: "x64", 0xb7: "arm64", 0x28: "arm", 0x03: "ia32", 0xf3: "riscv64" };
 
 function checkPlatform(path: string): void {

@@ -1,5 +1,5 @@
-// Makes the program's Date follow a world's clock. After an advance, `ttl = Date.now() / 1000 + 3600` is then one hour
-// after the world's time.
+// Makes the program's Date follow a world's clock. Even after an advance, `ttl = Date.now() / 1000 + 3600` is
+// then one hour after the world's time.
 
 /** Sets the program's Date to the time of the world's clock. */
 export interface Follower {

@@ -1,4 +1,4 @@
-// Converts keys of plain values, `{ id: "1", n: 7 }`, to DynamoDB JSON, `{"id":{"S":"1"},"n":{"N":"7"}}`.
+// Converts keys with plain values, `{ id: "1", n: 7 }`, to DynamoDB JSON, `{"id":{"S":"1"},"n":{"N":"7"}}`.
 
 import type { AttributeJson } from "./errors";
 

@@ -85,7 +85,7 @@ test("settle throws before its time limit if a function keeps failing", { timeou
   const lines = printed(t);
   const { world } = await withCarts(t, async () => fails());
   await put(world, "1");
-  // A settle that waited for its limit would exceed the test's own time limit.
+  // A settle that waited until its time limit would exceed the test's own time limit.
   const error = await handlerError(world.settle({ settleSeconds: 600 }));
   assert.match(
     error.message,
