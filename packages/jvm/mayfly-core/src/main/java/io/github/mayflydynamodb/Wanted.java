@@ -80,7 +80,7 @@ public final class Wanted {
     return timeout;
   }
 
-  /** Whether earlier changes are optional: an await on a table without a stream can then ignore them. */
+  /** Whether an await on a table without a stream may ignore earlier changes instead of failing. */
   boolean looksBackIfItCan() {
     return Instant.EPOCH.equals(since);
   }

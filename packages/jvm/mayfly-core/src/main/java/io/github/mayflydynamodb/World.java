@@ -255,8 +255,8 @@ public final class World implements AutoCloseable {
   /**
    * Registers a function of this JVM, for event source mappings and Invoke. The function receives the event as JSON and
    * returns its response as a Map, List, String, Number, Boolean or null. It runs in separate threads, and is served on
-   * a free port of the loopback interface. A server on another machine or in a container cannot reach it: use {@link
-   * #function(String, URI)}.
+   * a free port of the loopback interface. A server on another machine or in a container cannot reach the function;
+   * for such a server, use {@link #function(String, URI)}.
    *
    * <p>An exception that the function throws fails the invocation and the test. The exception is printed, and thrown
    * as a {@link HandlerException} by the next settle or when the test ends.
