@@ -73,8 +73,8 @@ impl World {
     /// none of these methods, the world panics when it is dropped. To expect failures, call [`Function::may_fail`].
     ///
     /// The function is served on a free port of the loopback interface until the world is dropped, by tasks of the runtime
-    /// in which it is registered. A server on another machine or in a container cannot reach it: use
-    /// [`World::function_at`].
+    /// in which it is registered. A server on another machine or in a container cannot reach the function;
+    /// for such a server, use [`World::function_at`].
     pub fn function<E, F, Fut, R, X>(&self, name: &str, function: F) -> Function
     where
         E: DeserializeOwned + Send + 'static,
