@@ -13,8 +13,8 @@ use crate::{Error, Options};
 const END_WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
 
-// A server's process, which ends when this value is dropped. This type does not depend on a tokio runtime, because
-// tests with different runtimes share the process.
+// A server's process, which ends when this value is dropped. This type does not depend on a tokio runtime,
+// because tests with different runtimes share the process.
 pub(crate) struct Process {
     child: Mutex<Child>,
     log: Arc<Log>,
