@@ -308,7 +308,7 @@ def request(port, operation, body, checks):
 
 
 def write_requests(file, port, path, checked=True):
-    """Writes the path's requests to a file. With `checked` false, for the fixed answer, only the status is checked."""
+    """Writes the path's requests to a file. If `checked` is false, the generator checks only the status."""
     with open(file, "wb") as requests:
         for body, checks in path.requests:
             requests.write(request(port, path.operation, body, checks if checked else []))

@@ -227,7 +227,7 @@ def requests_of_path(bench, name, path, processes, refused):
 
 
 def threads(bench):
-    """Measures Mayfly's CPU per request with one and with two threads that serve connections, on all processors."""
+    """Measures Mayfly's CPU time per request with one and with two threads that serve connections, on all processors."""
     rows = []
     with contextlib.ExitStack() as stack:
         processes = {}

@@ -274,7 +274,8 @@ ON_AWS = {
     enable_ttl_twice: (INVALID, "TimeToLive is already enabled"),
     enable_stream_twice: (INVALID, "Table already has an enabled stream: TableName: stream"),
     records_of_equal_writes: ["INSERT"],
-    # Each record has its keys (3 bytes) and its images (10 and 12 bytes).
+    # Each record contains the item's key (3 bytes) and its images: a new image (10 bytes) in the first record, an old and a
+    # new image (10 and 12 bytes) in the second.
     stream_record_sizes: [13, 25],
     get_empty_key: (INVALID, "One or more parameter values are not valid. The AttributeValue for a key attribute "
                              "cannot contain an empty string value. Key: pk"),

@@ -111,7 +111,7 @@ class Process:
         return json.loads(received)
 
     def cpu_seconds(self):
-        """Returns user and system time of the process and its running descendants, in units of the kernel's ticks."""
+        """Returns the user and system time of the process and its running descendants, in seconds, to one kernel clock tick."""
         ticks = 0
         for pid in tree(self.process.pid):
             with contextlib.suppress(OSError):
