@@ -1,7 +1,8 @@
 """Puts the library into the wheel, as mayfly_inprocess/libmayfly.so.0. Tags the wheel for this machine and any Python 3.
 auditwheel then adds the glibc version.
 
-`package` sets MAYFLY_PACKAGE_LIBRARY to the library and MAYFLY_PACKAGE_PLATFORM to its platform, for example linux_x86_64.
+`package` sets MAYFLY_PACKAGE_LIBRARY to the library's path and MAYFLY_PACKAGE_PLATFORM to the library's platform, for
+example linux_x86_64.
 """
 
 import os

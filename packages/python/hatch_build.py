@@ -1,7 +1,8 @@
 """Puts the program into the wheel, as mayfly/bin/mayfly, and tags the wheel for the program's platforms.
 
-`package` sets MAYFLY_PACKAGE_BINARY to the program and MAYFLY_PACKAGE_PLATFORM to the platforms on which it runs, for
-example manylinux2014_x86_64.musllinux_1_2_x86_64. The wheel works with any Python 3, so its tag is py3-none-<platforms>.
+`package` sets MAYFLY_PACKAGE_BINARY to the program's path and MAYFLY_PACKAGE_PLATFORM to the platforms on which the
+program runs, for example manylinux2014_x86_64.musllinux_1_2_x86_64. The wheel works with any Python 3, so its tag is
+py3-none-<platforms>.
 """
 
 import os

@@ -1,6 +1,6 @@
 # Written by sync.py from aio/_clock.py. Change that file.
 """A world's clock. TTL, creation times and the age of stream records follow it. The program's own clock, `datetime.now()`,
-follows it only at a test's request."""
+follows it only if a test requests that."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Clock:
         return self._moved(clock.put(now=to), follow)
 
     def real(self) -> datetime.datetime:
-        """Returns the clock to the host's time. Raises a ControlError of type Conflict if the clock is ahead of that time and
+        """Resets the clock to the host's time. Raises a ControlError of type Conflict if the clock is ahead of that time and
         the world has tables."""
         return self._moved(clock.put(mode="real"), False)
 
@@ -114,7 +114,7 @@ class Clock:
             raise
 
     def unfollow(self) -> None:
-        """Returns the program's clock to the host's time."""
+        """Resets the program's clock to the host's time."""
         self._following.end()
 
     def moved(self) -> None:

@@ -68,7 +68,8 @@ class _Http(http.server.ThreadingHTTPServer):
     block_on_close = False  # so that a handler that hangs does not keep the test from ending
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # the caller has timed out, or the server has ended
+        # A ConnectionError only means that the caller has timed out or the server has ended.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 

@@ -51,7 +51,7 @@ def _packaged() -> Optional[str]:
 def _loaded(path: str, named_by: Optional[str]) -> Library:
     try:
         return Library(path)
-    except (OSError, AttributeError) as error:  # an AttributeError says that the library lacks a function
+    except (OSError, AttributeError) as error:  # an AttributeError means that the library lacks a function
         raise LibraryError(path, named_by, str(error)) from error
 
 
@@ -130,8 +130,8 @@ def _function(function: Any, result: Any, arguments: list[Any]) -> Any:
 def set_check_handler(handler: Optional[CheckHandler]) -> None:
     """Sets the function that the in-process library calls when one of its checks fails, which is a bug in Mayfly.
 
-    handler: called with the expression, the file in Mayfly's source, and the line. The process aborts when it returns or
-        raises. None, the default: the library writes a line to stderr instead.
+    handler: called with the expression, the file in Mayfly's source, and the line. The process aborts when the
+        handler returns or raises an exception. None, the default: the library writes a line to stderr instead.
 
     The handler applies only to `Server(in_process=True)`. A separate process writes to its log. Raises a LibraryError if the
     library is not installed, and a MayflyError in a process that was forked after the library was used."""

@@ -31,7 +31,7 @@ class ServerProcess:
         self.was_closed = False  # whether `end` was called
         self.url = ""
         self._owner = os.getpid()
-        self._announced = threading.Event()  # set when the first line was read or the output has ended
+        self._announced = threading.Event()  # set when the first line has been read or the output has ended
         self._first_line = ""
         self._last_log: Optional[str] = None
         try:

@@ -43,7 +43,7 @@ class Upcoming:
 
     key: Item
     due: Optional[datetime.datetime]
-    expires_at: Optional[datetime.datetime]  #: None: in the mode manual, the next sweep deletes it
+    expires_at: Optional[datetime.datetime]  #: None in the mode manual: the next sweep deletes the item
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """A world's clock. TTL, creation times and the age of stream records follow it. The program's own clock, `datetime.now()`,
-follows it only at a test's request."""
+follows it only if a test requests that."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AsyncClock:
         return await self._moved(clock.put(now=to), follow)
 
     async def real(self) -> datetime.datetime:
-        """Returns the clock to the host's time. Raises a ControlError of type Conflict if the clock is ahead of that time and
+        """Resets the clock to the host's time. Raises a ControlError of type Conflict if the clock is ahead of that time and
         the world has tables."""
         return await self._moved(clock.put(mode="real"), False)
 
@@ -116,7 +116,7 @@ class AsyncClock:
             raise
 
     def unfollow(self) -> None:
-        """Returns the program's clock to the host's time."""
+        """Resets the program's clock to the host's time."""
         self._following.end()
 
     async def moved(self) -> None:

@@ -56,7 +56,7 @@ class AsyncWorld(AsyncAwsClients):
         self._clock = AsyncClock(self)
         self._share(HandlerFailures())
         self._registered: set[str] = set()
-        self._is_shared = False  # whether another object owns the world, raises its handlers' failures and resets it
+        self._is_shared = False  # whether another object owns the world and is responsible for closing it
 
     def _share(self, failures: HandlerFailures) -> None:
         self._failures = failures
@@ -135,7 +135,8 @@ class AsyncWorld(AsyncAwsClients):
     ) -> dict[str, Any]:
         """Creates a table and returns its description, as CreateTable does.
 
-        key, sort: the partition key and the sort key: the name of a string attribute, or a name and a type, ("year", "N").
+        key, sort: the partition key and the sort key. Each is the name of a string attribute, or a name and a type,
+            ("year", "N").
         ttl: the attribute that holds the time to live. None: TTL is disabled.
         stream: True (NEW_AND_OLD_IMAGES), False, or one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES.
         indexes: secondary indexes: [Index("by_owner", key="owner")].
