@@ -55,7 +55,7 @@ included_in "only cli/schemas/yaml.cc includes libyaml" 'yaml[.]h' 'cli/schemas/
 included_in "mayfly.h includes only the standard library" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
 included_in "mayfly_c.h includes only stddef.h and stdint.h" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h
 
-# Within a layer: which rooms include which, no cycles, no crowded folders.
+# Checks that the rooms of each layer include only the rooms that they may, without cycles, and that no folder is crowded.
 tests/rooms_test.py || failures=$((failures + 1))
 
 only_in "only engine/items/transaction writes items, and only engine/background/history_trimmer deletes their old versions" \

@@ -1,4 +1,4 @@
-"""A test's own function: an HTTP endpoint that responds like Lambda's runtime, on its own thread.
+"""A test's own function: an HTTP endpoint that runs on its own thread and responds like Lambda's runtime.
 
     function = FunctionServer(lambda event: {"ok": True})
     server = MayflyServer("--function", f"reminder={function.url}")

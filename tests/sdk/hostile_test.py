@@ -86,8 +86,7 @@ class Directories(unittest.TestCase):
 
     def refused(self, reason, **more):
         code, said = run("import", "--from", str(self.export), "--to", str(self.root / "out.json"), **more)
-        # A bad data file can be detected only when it is read. Then the export can be repaired, and the import can be
-        # resumed.
+        # A bad data file can be detected only when it is read. The import can be resumed after the export is repaired.
         self.assertIn(code, (FAILED, UNFINISHED), said)
         self.assertIn(reason, said)
         self.assertEqual(said.count("\n"), 1, said)

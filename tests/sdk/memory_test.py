@@ -20,7 +20,7 @@ FACTOR_MAX, CONSTANT_MAX = 1.3, 20 * MB
 
 
 class Full(Exception):
-    """--memory-max rejected a write."""
+    """The server rejected a write because of --memory-max."""
 
 
 class Loaded:

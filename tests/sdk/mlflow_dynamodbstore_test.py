@@ -54,7 +54,7 @@ def tearDownModule():
 
 
 def create_table(server, name):
-    """Creates the table of the store's own template: five local and five global indexes, TTL and recovery enabled."""
+    """Creates the table of the store's own template, with five local and five global indexes, and enables TTL and recovery."""
     names = ["PK", "SK"]
     names += [f"lsi{number}sk" for number in range(1, 6)]
     names += [f"gsi{number}{key}" for number in range(1, 6) for key in ("pk", "sk")]

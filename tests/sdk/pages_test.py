@@ -2,8 +2,8 @@
 
 One server runs with all the options that the pages pass to `mayfly serve`. Each page has its own shell for its `sh` blocks
 and its own Python session for its `python` blocks, so that each page can also be read alone. The blocks run in the page's
-order. No block may fail. Each page of docs/how-to has a fresh server instead, which starts at the page's server block, or
-before its first block.
+order. No block may fail. Each page of docs/how-to has a fresh server instead, which starts at the page's server block or,
+if the page has none, before the page's first block.
 
 A comment before a block describes it:
 

@@ -2,8 +2,8 @@
 
 Each item stores the name of the minute in which it expires. A job that runs every minute finds expired items through a
 global index on that name and deletes them. The published job has an off-by-one error: its windows are (start, end], but it
-queries ttl < end, so it never sweeps an item whose ttl is exactly the window's end. DynamoDB keeps that item. Mayfly also
-keeps it until Mayfly's own TTL, which needs no sweeper, removes it.
+queries ttl < end, so it never sweeps an item whose ttl is exactly the window's end. DynamoDB keeps that item, and
+so does Mayfly while TTL is disabled. With TTL enabled, Mayfly removes the item on time without a sweeper.
 """
 
 import datetime

@@ -49,7 +49,7 @@ class Shop:
         self.dynamodb.put_item(TableName="orders", Item={**self.key(order), "status": {"S": "open"}})
 
     def pay(self, order):
-        """Pays for the order and returns the status that is then read."""
+        """Pays for the order, reads the order again and returns the status that the read found."""
         self.dynamodb.update_item(
             TableName="orders",
             Key=self.key(order),

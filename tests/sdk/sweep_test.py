@@ -192,8 +192,8 @@ class SweepTest(unittest.TestCase):
         self.assertGreater(second.log()[-1]["deleted"], 200)
 
     def test_while_sweepers_are_killed_each_item_is_deleted_once_and_no_item_is_deleted_early(self):
-        """Renewed items stay. A stream filter can use the mark to distinguish the user's deletions from the sweeper's
-        deletions."""
+        """Renewed items stay. Sweepers mark each item that they delete, so that a stream filter can distinguish their
+        deletions from the user's."""
         reader = self.create_table()
         start = int(time.time()) + 5
         due = {f"i{n}": start + n % 8 for n in range(400)}
