@@ -1,4 +1,4 @@
-# Functions that package scripts source. `arch_of FILE` prints the architecture of an ELF file as uname does: x86_64 or aarch64.
+# Shell functions for the packaging scripts, which source this file. `arch_of FILE` prints the architecture of an ELF file as uname does: x86_64 or aarch64.
 arch_of() {
   case "$(head -c 20 "$1" | od -An -tx1 | tr -d ' \n')" in
     7f454c46*3e00) echo x86_64 ;;

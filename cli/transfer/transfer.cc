@@ -780,7 +780,8 @@ Expected<void, std::string> Run::complete(std::size_t table) {
   return {};
 }
 
-// The process ends as if it were killed, which the journal allows for.
+// Called if an interrupted run does not stop in time. The process then exits without cleanup, as if it were
+// killed, and --resume can still continue the run.
 int Run::ended_late() const {
   cli::fail(is_journal_kept_ ? "interrupted. Run the same command with --resume to continue" : "interrupted");
   return static_cast<int>(is_journal_kept_ ? ExitCode::unfinished : ExitCode::failed);

@@ -500,8 +500,8 @@ class Constraints {
     const auto stop =
         std::find_if(errors_.begin(), errors_.end(), [](const Found& each) { return each.stops; });
     if (stop != errors_.end()) {
-      // The new front end reads enums together with values, and frame `bare` puts no envelope around errors
-      // in values.
+      // The new front end checks enums while it reads values. With Frame::bare, it reports an invalid value
+      // without "1 validation error detected".
       const bool is_bare = frame_ == Frame::bare && stop->fault == Fault::unnamed;
       return error::validation((is_bare ? "" : "1 validation error detected: ") + stop->text);
     }

@@ -153,7 +153,7 @@ class SweepWritersTest(unittest.TestCase):
             item = items[name]
             self.assertEqual((item["ttl"], item["sweep_at"]), ({"N": str(ttl)},) * 2)
             window, _, shard = item["sweep_window"]["S"].partition("#")
-            # An item that is already due is in the window of the time when it was written.
+            # An item that is written with a past TTL is in the window that contains the time of the write.
             windows = {max(ttl, second) // WINDOW * WINDOW for second in range(began, ended + 1)}
             self.assertIn(int(window), windows)
             self.assertIn(int(shard), range(SHARDS))

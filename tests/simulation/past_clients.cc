@@ -286,7 +286,7 @@ void Clients::restore_instant() {
     const ModelTable* const present = state.find(source);
     const auto shown_of = [&](const ModelTable& table) {
       // The first restorable second can begin before recovery was enabled. A restore to that second restores
-      // the first instant. If instants were given up, the first restorable second can be anywhere.
+      // the first restorable instant. If instants were given up, the first restorable second can be anywhere.
       const bool first =
           table.recovery && (at <= earliest_of(*table.recovery, begun + hour_ms) || is_bounded);
       return shown_then(table, at, first ? at + 999 : at);

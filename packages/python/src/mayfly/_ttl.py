@@ -32,16 +32,16 @@ class Ttl:
         return self._world.run(ttl.status(self._table))
 
     def exact(self) -> None:
-        """Sets the mode exact, the default: items are deleted at the instant at which their TTL passes."""
+        """Sets the mode to exact, the default: items are deleted at the instant at which their TTL passes."""
         self._world.run(ttl.mode(self._table, {"mode": "exact"}))
 
     def aws(self, least: Duration = AWS_LEAST, most: Duration = AWS_MOST, *, seed: int = 1) -> None:
-        """Sets the mode aws: items are deleted late, as on AWS. The delays are between `least` and `most`, in whole
+        """Sets the mode to aws: items are deleted late, as on AWS. The delays are between `least` and `most`, in whole
         seconds, and depend only on `seed`."""
         self._world.run(ttl.late(self._table, least, most, seed))
 
     def manual(self) -> None:
-        """Sets the mode manual: items are deleted only by `sweep`."""
+        """Sets the mode to manual: items are deleted only by `sweep`."""
         self._world.run(ttl.mode(self._table, {"mode": "manual"}))
 
     def sweep(self) -> int:

@@ -31,16 +31,16 @@ class AsyncTtl:
         return await self._world.run(ttl.status(self._table))
 
     async def exact(self) -> None:
-        """Sets the mode exact, the default: items are deleted at the instant at which their TTL passes."""
+        """Sets the mode to exact, the default: items are deleted at the instant at which their TTL passes."""
         await self._world.run(ttl.mode(self._table, {"mode": "exact"}))
 
     async def aws(self, least: Duration = AWS_LEAST, most: Duration = AWS_MOST, *, seed: int = 1) -> None:
-        """Sets the mode aws: items are deleted late, as on AWS. The delays are between `least` and `most`, in whole
+        """Sets the mode to aws: items are deleted late, as on AWS. The delays are between `least` and `most`, in whole
         seconds, and depend only on `seed`."""
         await self._world.run(ttl.late(self._table, least, most, seed))
 
     async def manual(self) -> None:
-        """Sets the mode manual: items are deleted only by `sweep`."""
+        """Sets the mode to manual: items are deleted only by `sweep`."""
         await self._world.run(ttl.mode(self._table, {"mode": "manual"}))
 
     async def sweep(self) -> int:
