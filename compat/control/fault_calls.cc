@@ -202,7 +202,7 @@ std::span<const ControlCall> fault_calls() {
       {.method = "PUT",
        .path = "/_mayfly/faults",
        .name = "set_faults",
-       .about = "Make operations fail on purpose by replacing all fault rules",
+       .about = "Replace all fault rules, which make operations fail on purpose",
        .effect = Effect::sets,
        .waits = Waits::for_changes,
        .body = body,
