@@ -16,7 +16,7 @@
 
 namespace mayfly::compat {
 
-// What the rules do to one request. The members are in the order in which they take effect.
+// The effects of the rules on one request. The members are in the order in which they take effect.
 struct Fault {
   std::chrono::milliseconds delay_before{0};
   bool runs = true;             // false: the operation is skipped

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view region_default = "us-east-1";
 
-// Returns a sentence that says why the server did not answer and what the user can do about it.
+// Returns a message with the reason why the server did not answer and with advice for the user.
 std::string unreachable(const std::string& reason) {
   std::string sentence = http::log::printable(reason) + ".";
   if (reason.find("Connection refused") != std::string::npos)

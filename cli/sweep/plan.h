@@ -1,5 +1,5 @@
-// The output of `mayfly sweep plan` for a table: what the table lacks, the state of its items, and the costs
-// of sweeping the table.
+// The output of `mayfly sweep plan` for a table: the changes that the table needs before a sweep, the state
+// of its items, and the costs of sweeping the table.
 #pragma once
 
 #include <chrono>

@@ -61,7 +61,7 @@ class Rounds {
   struct Outcomes {
     std::uint64_t settled = 0;     // deleted, rearmed, lost or released
     std::uint64_t failed = 0;      // failed items, plus windows of shards in which a read or an item failed
-    std::uint64_t unanswered = 0;  // how many of `failed` are windows that could not be read
+    std::uint64_t unanswered = 0;  // number of windows in `failed` that could not be read
     bool whole = false;            // nothing that is due by `now` is left in the held shards
     engine::Instant now = 0;
   };

@@ -54,7 +54,7 @@ struct Member {
   Kind kind = Kind::text;
   std::string_view about = {};  // human-readable: "Maximum items to list"
   Given given = Given::sometimes;
-  double least = 0, most = 0;                      // for numbers; if equal, there are no limits
+  double least = 0, most = 0;                      // limits of a number; equal: no limits
   std::span<const std::string_view> choices = {};  // the possible texts; empty: all
   std::string_view standard = {};                  // the value of a missing member, in JSON
   std::span<const Member> members = {};

@@ -1,6 +1,6 @@
 // Substring search in linear time: the number of steps is proportional to the sum of the two lengths,
-// regardless of what the texts contain. This matters because both the items that a filter reads and the part
-// that it searches for come from the client.
+// regardless of the contents of both texts. This matters because both the items that a filter reads and the
+// part that it searches for come from the client.
 //
 // The algorithm is Knuth-Morris-Pratt. Rejected: std::string::find, which starts over after each position
 // where the part began to match. With it, searching a 400 KB item "aaa…" for a 200 KB part "aaa…ab" takes
