@@ -20,7 +20,7 @@ namespace mayfly::compat {
 struct Fault {
   std::chrono::milliseconds delay_before{0};
   bool runs = true;             // false: the operation is skipped
-  std::size_t unprocessed = 0;  // number of items at the batch's end
+  std::size_t unprocessed = 0;  // number of items at the end of the batch to leave unprocessed
   std::chrono::milliseconds delay_after{0};
   std::optional<Error> error;  // replaces the operation's response
   bool closes = false;         // the client gets no response: its connection is closed
@@ -36,7 +36,8 @@ double chance(std::uint64_t seed, std::int64_t n) {
   return static_cast<double>(bits >> 11) / static_cast<double>(std::uint64_t{1} << 53);
 }
 
-// Returns how far the rule's n-th read lags: at least one write or millisecond, at most the rule's limits.
+// Returns by how many writes and milliseconds the rule's n-th read lags. Each of these numbers is between 1
+// and the rule's limit.
 engine::Lag lag_of(const FaultRule& rule, std::int64_t n) {
   const double share = chance(engine::mix(rule.seed), n);  // independent of the number that decided whether
                                                            // the rule applies
@@ -130,8 +131,8 @@ Error throttled(const FaultRule& rule, const Operation& operation) {
           "your provisioning level with the UpdateTable API."};
 }
 
-// Returns the error for a conflict of the first action. A transaction with too many actions has not been
-// rejected yet at this point, so the list of reasons has a limit.
+// Returns the error for a transaction whose first action has a conflict. Transactions with too many actions
+// are rejected only later, so this function limits the length of the list of reasons.
 Error conflict(std::size_t actions) {
   const Error single{.kind = Error::Kind::transaction_conflict,
                      .message = "Transaction is ongoing for the item"};
@@ -147,7 +148,7 @@ void add_delay(Fault& fault, const FaultRule& rule, const Operation& operation) 
   (applied ? fault.delay_after : fault.delay_before) += std::chrono::milliseconds(rule.milliseconds);
 }
 
-// Whether the rule's decision depends on the request's contents.
+// Returns whether the request's contents determine if the rule applies to the request.
 bool asks_request(const FaultRule& rule, const Operation& operation) {
   if (rule.kind == FaultRule::Kind::stale_reads) return false;
   if (!rule.operation.empty() && rule.operation != operation.name) return false;
@@ -193,7 +194,8 @@ Fault strike(std::vector<FaultRule>& rules, const Operation& operation, const As
   return fault;
 }
 
-// "a fault struck PutItem of account 000000000000: ThrottlingException"
+// Returns the text of the log message, such as "a fault struck PutItem of account 000000000000:
+// ThrottlingException".
 std::string sentence_of(const Fault& fault, const Operation& operation, const engine::Scope& scope) {
   std::string what;
   const auto add = [&](std::string_view text) { what.append(what.empty() ? "" : ", ").append(text); };

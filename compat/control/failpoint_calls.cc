@@ -2,7 +2,8 @@
 //
 //   PUT    {"table":"carts","key":{"id":{"S":"1"}}}  arms a failpoint
 //   GET    {"failpoints":[{"table":"carts","key":{…},"state":"waiting","due":"…Z"}]}
-//   DELETE the same body releases the failpoint; {} or no body releases all failpoints of the account
+//   DELETE with the same body releases the failpoint; with {} or no body, it releases all failpoints of the
+//          account
 #include <nlohmann/json.hpp>
 
 #include "compat/control/families.h"
