@@ -30,7 +30,8 @@ Unexpected<Error> table_gone(const engine::LiveTable& table) {
 
 }  // namespace
 
-// Deletes expired SYSTEM backups and leftover points. Each step examines one account.
+// Deletes expired SYSTEM backups and leftover points, which are points that are no longer needed but could
+// not be dropped yet. Each step examines one account.
 class Backups::Expiry final : public engine::Task {
  public:
   explicit Expiry(Backups& backups) : of_(backups) {}
@@ -176,7 +177,7 @@ void Backups::reconcile(std::string_view account) {
   }
 }
 
-// Includes accounts without tables and accounts that no request has used since the start.
+// The result includes accounts without tables and accounts that no request has used since the server started.
 std::set<std::string> Backups::accounts() const {
   std::set<std::string> accounts;
   for (std::string& account : database_.accounts().ids()) accounts.insert(std::move(account));

@@ -216,8 +216,8 @@ Result<void> read_vectors(const Value& request, const engine::Table& source, con
   if (list == nullptr) {
     settings.vector_indexes = before.vector_indexes;
   } else if (!list->items().empty()) {
-    // Use the source's attribute definitions: an index on an attribute without a definition cannot match any
-    // of the source's indexes.
+    // Add the source's attribute definitions, so that the indexes in the request can be read. An index that
+    // the source does not have is rejected below.
     engine::Table with_definitions = restored;
     with_definitions.attribute_definitions = source.attribute_definitions;
     TRY(settings.vector_indexes, read_vector_indexes(*list, with_definitions, true));
@@ -231,7 +231,7 @@ Result<void> read_vectors(const Value& request, const engine::Table& source, con
   return {};
 }
 
-// Keeps the source's definitions that a key or a search schema still uses.
+// Copies those attribute definitions of the source that a key or a search schema of the restored table uses.
 void keep_used_definitions(const engine::Table& source, const TableSettings& settings,
                            engine::Table& restored) {
   for (const engine::KeyAttribute& attribute : source.attribute_definitions) {

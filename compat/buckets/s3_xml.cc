@@ -13,9 +13,9 @@ namespace mayfly::compat::buckets {
 namespace {
 
 constexpr std::size_t depth_max = 8, value_bytes_max = 8 * 1024;
-// A page of a listing has about ten elements for each of its objects.
+// A page of a listing has about ten elements for each of its objects, so no valid page reaches this limit.
 constexpr std::size_t elements_max = 32 * listed_max;
-// Expat buffers a whole tag with all its attributes, however long it is.
+// Expat buffers a whole tag with all its attributes, so the length of a tag has a limit.
 constexpr std::size_t tag_bytes_max = std::size_t{64} * 1024, fed_bytes = std::size_t{16} * 1024;
 constexpr std::size_t error_bytes_max = 1024;
 

@@ -60,8 +60,8 @@ constexpr Member members[] = {
     {"FilterSpecification", &filter},
 };
 
-// A key is named by an id, an ARN, or an alias's name or ARN. AWS's pattern is not known: AWS was observed to
-// reject "not a key" and to accept "alias/aws/s3".
+// A request names a KMS key by its id, its ARN, or the name or ARN of an alias. AWS's pattern is not known:
+// AWS was observed to reject "not a key" and to accept "alias/aws/s3".
 constexpr std::string_view key_id_pattern = "[a-zA-Z0-9:/_-]+";
 bool is_key_id(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -69,8 +69,8 @@ bool is_key_id(std::string_view text) {
   });
 }
 
-// AWS was observed to reject an empty prefix and a prefix that is a tab. AWS's pattern for prefixes is not
-// known either.
+// AWS's pattern for prefixes is not known. AWS was observed to reject an empty prefix and a prefix that is a
+// tab.
 constexpr std::string_view prefix_pattern = "[^\\p{Cntrl}]+";
 bool is_prefix(std::string_view text) {
   return !text.empty() &&
