@@ -14,8 +14,9 @@ constexpr int gzip_window_bits = 15 + 16;
 constexpr int zstd_window_log_max = 23;  // 8 MB
 using Chunk = std::array<char, Unpacker::step_bytes>;
 
-// Whether a frame or a skippable frame can begin with this byte. The library also reads formats from before
-// version 1.0, with windows of any size; no current software writes these formats.
+// Whether a frame or a skippable frame can begin with this byte. Zstandard's library also reads the formats
+// from before version 1.0. Those formats are rejected, because their windows can have any size and no current
+// software writes them.
 bool begins_frame(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte == 0x28 || (byte >= 0x50 && byte <= 0x5f);
@@ -39,7 +40,8 @@ class Plain final : public Unpacker {
   [[nodiscard]] Expected<void, std::string> end() const override { return {}; }
 };
 
-// Unpacks files that consist of parts, each of which marks its own end: gzip's members, Zstandard's frames.
+// Unpacks files that consist of parts, such as gzip members or Zstandard frames, each of which marks its own
+// end.
 class PartsUnpacker : public Unpacker {
  public:
   [[nodiscard]] bool holds_more() const final { return full_; }

@@ -102,7 +102,7 @@ class Converter {
     rest_.remove_prefix(size);
     return found;
   }
-  // $10 stands for a string in a symbol table.
+  // Whether the text has the form $10, which stands for a string in a symbol table.
   static bool is_symbol_number(std::string_view text) {
     return text.size() > 1 && text[0] == '$' && std::all_of(text.begin() + 1, text.end(), is_digit);
   }
@@ -182,7 +182,7 @@ class Converter {
     rest_.remove_prefix(quote.size());
     return out;
   }
-  // Adjacent long strings are one string.
+  // Reads a string. Adjacent long strings form one string.
   std::optional<std::string> string() {
     if (rest_.starts_with('"')) return quoted("\"");
     std::string out;
@@ -195,7 +195,8 @@ class Converter {
     return out;
   }
 
-  // Converts a decimal or integer token to DynamoDB's number syntax: 6d2 becomes 6e2, 103. becomes 103.
+  // Converts a decimal or integer token to DynamoDB's number syntax: "6d2" becomes "6e2", and "103." becomes
+  // "103".
   std::optional<std::string> number() {
     std::string out;
     std::size_t size = 0;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view ion_marker = "$ion_1_0 ";
 
-// Writes a quoted text with either kind of quote. Control characters (including Latin-1's), the quote and the
-// backslash are escaped.
+// Writes a text between quotes of the given kind. Control characters (including U+0080 to U+009F), this kind
+// of quote and backslashes are escaped.
 void append_ion_quoted(std::string& out, std::string_view text, char quote) {
   constexpr std::string_view with_letters("\0\a\b\t\n\v\f\r\\", 9);
   constexpr std::string_view letters = "0abtnvfr\\";
@@ -87,7 +87,7 @@ void append_ion_decimal(std::string& out, const engine::Number& number) {
   }
 }
 
-// One function for each type, for std::visit.
+// A visitor for std::visit, with one function for each type.
 struct IonWriter {
   std::string& out;
 

@@ -29,7 +29,7 @@
 namespace mayfly::json {
 namespace {
 
-// ASCII bytes that appear in a string without an escape.
+// ASCII bytes that can appear in a string without an escape.
 constexpr std::array<bool, 256> plain_bytes = [] {
   std::array<bool, 256> plain{};
   for (std::size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
@@ -464,8 +464,8 @@ class Builder {
 
 std::unique_ptr<Document> parse(std::string_view text) {
   if (text.size() > std::numeric_limits<std::uint32_t>::max()) return nullptr;
-  // A value takes 16 or 32 bytes, and a string takes none unless it has escapes, so one block is usually
-  // enough.
+  // Each value takes 16 or 32 bytes, and the characters of a string take no further memory unless the string
+  // has escapes, so one block is usually enough.
   const std::size_t bytes =
       Blocks::aligned(std::clamp(text.size(), Blocks::block_bytes_min, Blocks::block_bytes_max));
   static_assert(sizeof(Document::Arena) % alignof(Member) == 0);

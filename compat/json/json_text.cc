@@ -80,9 +80,9 @@ bool copy_plain(const char* from, char* to) {
   std::memcpy(to, &bytes, sizeof bytes);
   return true;
 }
-// Does the same for a text that has between one and two times sizeof(Bytes) bytes: copies the first and the
-// last sizeof(Bytes) bytes of the text, which can overlap. If this function returns false, the first bytes
-// may have been copied.
+// Like copy_plain, but for a text whose length is between sizeof(Bytes) and twice that number: copies the
+// first and the last sizeof(Bytes) bytes of the text, which can overlap. If this function returns false, the
+// first bytes may have been copied.
 template <class Bytes>
 bool copy_ends(std::string_view text, char* to) {
   const std::size_t last = text.size() - sizeof(Bytes);

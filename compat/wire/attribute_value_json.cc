@@ -71,7 +71,7 @@ Result<Binary> read_binary(std::string_view text) {
   return Binary{*std::move(bytes)};
 }
 
-// "[a, b]", as the service's Java code prints a list of strings.
+// Prints texts as the service's Java code prints a list of strings: "[a, b]".
 std::string printed(const Value& texts) {
   std::string out = "[";
   for (const Value& text : texts.items()) {
@@ -81,9 +81,9 @@ std::string printed(const Value& texts) {
   return out + "]";
 }
 
-// "["a", "b", "b"]" for b, a, b, c. The new front end reads up to the first member that repeats another. The
-// message lists the members before this repetition, in the order of their bytes, and then the repeated
-// member.
+// Returns ["a", "b", "b"] for the members b, a, b and c. The new front end reads up to the first member that
+// repeats another. The message lists the members before this repetition, in the order of their bytes, and
+// then the repeated member.
 std::string printed_to_repeated(Type type, const Value& array) {
   std::map<std::string, std::string_view> before;  // members' texts, by their bytes
   std::string_view repeated;

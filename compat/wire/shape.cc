@@ -372,7 +372,8 @@ void append_beginning(std::string& out, const Value& value, std::size_t bytes_ma
 
 void append_java(std::string& out, const Shape& shape, const Value& value);
 
-// "WriteRequest(putRequest=PutRequest(item={…}, workloadProfileName=null), deleteRequest=null)"
+// Appends a structure as Java prints it: "WriteRequest(putRequest=PutRequest(item={…},
+// workloadProfileName=null), deleteRequest=null)".
 void append_java_structure(std::string& out, const Shape& shape, const Value& value) {
   out += shape.java_name;
   out += '(';
@@ -398,8 +399,9 @@ void append_java_structure(std::string& out, const Shape& shape, const Value& va
   out += ')';
 }
 
-// "com.amazonaws.dynamodb.v20120810.AttributeValue@79175931": an object with its hash, because AttributeValue
-// has no toString. Equal values get equal hashes, but not the hashes that AWS computes.
+// Appends "com.amazonaws.dynamodb.v20120810.AttributeValue@79175931". Java prints the class and the hash of
+// an object whose class, like AttributeValue, has no toString. Equal values get equal hashes, but not the
+// hashes that AWS computes.
 void append_java_value(std::string& out, const Value& value) {
   constexpr std::size_t hashed_bytes_max = 1024;
   std::string text;
