@@ -19,8 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::string_view kind = "@kinesis-destination";
-// The kind's former name, from the time when restores did not change destinations and snapshots did not
-// contain them.
+// The kind that earlier versions of Mayfly gave to these documents. In those versions, snapshots did not
+// contain destinations, and restoring a snapshot did not change them.
 constexpr std::string_view kind_before = "kinesis-destination";
 constexpr std::size_t records_max = 500,
                       bytes_max = 4 * 1024 * 1024;  // of one PutRecords call; Kinesis accepts 5 MB

@@ -21,7 +21,8 @@ char32_t lower(char32_t c) {
 
 }  // namespace
 
-// All the letters above take one or two bytes, before and after folding.
+// All the letters that lower() converts take one or two bytes, before and after folding, so longer characters
+// are copied unchanged.
 std::string folded(std::string_view text) {
   std::string out;
   out.reserve(text.size());

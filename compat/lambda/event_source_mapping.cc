@@ -102,7 +102,7 @@ constexpr Member tag_members[] = {
 };
 constexpr Shape tag_shape = structure("TagResourceRequest", tag_members);
 
-// The shape check returns DynamoDB's errors. Lambda uses the same messages.
+// The shape check returns DynamoDB's errors. Lambda uses the same messages, so only the exception changes.
 Result<void> check(const Shape& shape, const json::Value& request) {
   if (auto types = check_types(shape, request); !types) {
     return Unexpected{Error{Error::Kind::lambda_serialization, std::move(types).error().message}};
@@ -215,7 +215,7 @@ Result<void> read_settings(const json::Value& request, std::size_t filters_max, 
   return {};
 }
 
-// This wording is the same as LocalStack's. The wording of the other tag errors is Mayfly's own.
+// LocalStack uses the same wording. The wording of the other tag errors is Mayfly's own.
 Unexpected<Error> too_many_tags() {
   return lambda_error::invalid_parameter("Number of tags exceeds resource tag limit.");
 }

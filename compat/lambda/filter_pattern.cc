@@ -51,7 +51,8 @@ struct Exists {
   bool present;
   std::size_t number = 0;  // index of this `exists: false` in the whole pattern, from 0
 };
-// Addresses whose first `bits` bits are those of `network`. An IPv4 address has 4 bytes, an IPv6 address 16.
+// Addresses whose first `bits` bits are those of `network`. An IPv4 address has 4 bytes, and an IPv6 address
+// has 16 bytes.
 struct AddressRange {
   std::vector<std::uint8_t> network;
   unsigned bits;
@@ -424,7 +425,7 @@ class Match {
     return next != nullptr && has_leaf(*next, path.subspan(1));
   }
 
-  // `exists: false` concerns the whole record, so its result is the same for each object of an array.
+  // `exists: false` concerns the whole record, so its result is the same for each object in an array.
   bool absent(const Exists& exists, const Object::Field& field) {
     std::optional<bool>& known = absent_[exists.number];
     if (!known) known = !has_leaf(record_, field.path);

@@ -10,7 +10,7 @@
 namespace mayfly::compat::triggers {
 namespace {
 
-// "2024-05-01T00:00:00Z"
+// Formats a time without a fraction of a second: "2024-05-01T00:00:00Z".
 std::string seconds_of(engine::Instant instant) { return engine::iso8601(instant).substr(0, 19) + "Z"; }
 
 // Writes the member "Records".

@@ -16,7 +16,7 @@ std::string prefix_of(const EventSourceMapping& mapping) {
   return mapping.scope.region + "/" + mapping.uuid + "/";
 }
 
-// "SHARD/LANE-LANES"
+// Parses a lane's name, which has the form "SHARD/LANE-LANES".
 std::optional<LaneName> parse_lane(std::string_view text) {
   const auto slash = text.find('/'), dash = text.find('-');
   if (slash == text.npos || dash == text.npos || dash < slash) return std::nullopt;
