@@ -18,7 +18,8 @@ bool is_object_text(std::string_view body) {
          json::parse(body) != nullptr;
 }
 
-// "ResourceNotFoundException: Requested resource not found", plus the whole response if it has more members.
+// Returns a failure with text such as "ResourceNotFoundException: Requested resource not found". The text
+// also has the whole response if the response has more members.
 Outcome refused(const Answer& answer) {
   const auto tree = json::parse_tree(answer.body, json::Decimals::as_written);
   if (!tree || !tree->is_object())

@@ -28,7 +28,8 @@ constexpr Argument plain{
 
 // --- operations
 
-// Halves the limit until the page fits. Items that do not fit remain for the next page.
+// Repeats the operation with half the Limit until the page fits. Items that do not fit remain for the next
+// page.
 void shorten_page(ToolCall& call, const Operation& operation, Outcome& outcome) {
   bool shortened = false;
   while (!outcome.failed && outcome.text.size() > result_bytes_max && !call.stop.stop_requested()) {
@@ -65,14 +66,14 @@ bool selects(const Tree& arguments) {
 
 // --- calls of the control API and of Lambda's API
 
-// Removes the arguments that are part of the path or the query, and returns their text.
+// Removes the argument for `member`, which is part of the path or the query, and returns the argument's text.
 control::MemberText take_member(Tree& arguments, const control::Member& member) {
   if (member.given == control::Given::always) {
     TRY(auto part, take_text(arguments, member.name));
     if (part && part->empty()) part.reset();
     return part;
   }
-  // The server checks the types of query parameters.
+  // The server checks the types of query parameters, so this function accepts an argument of any type.
   const auto found = arguments.find(std::string(member.name));
   if (found == arguments.end()) return std::nullopt;
   std::string value = found->is_string() ? found->get<std::string>() : json::print(*found);
@@ -120,7 +121,7 @@ Tree output_schema(const control::ControlCall& call) {
   return schema;
 }
 
-// "Advance clock"
+// Returns the tool's title, such as "Advance clock".
 std::string title_of(const Tool& tool) {
   if (!tool.title.empty()) return std::string(tool.title);
   std::string title(tool.name);
