@@ -23,7 +23,7 @@ std::string for_target(std::string_view index) {
   return index.empty() ? "table" : "index " + std::string(index);
 }
 
-// "Wednesday, July 25, 2018 at 3:48:14 PM Coordinated Universal Time"
+// Formats a time as in AWS's messages: "Wednesday, July 25, 2018 at 3:48:14 PM Coordinated Universal Time".
 std::string spoken_time(engine::Instant instant) {
   const std::time_t seconds = instant / 1000;
   std::tm utc{};

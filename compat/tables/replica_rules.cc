@@ -23,7 +23,8 @@ constexpr std::string_view regions[] = {
 };
 
 // From AWS's guide, "Multi-Region strong consistency". The guide groups these regions into sets by part of
-// the world, but tables with replicas in two sets have been observed.
+// the world, but tables with replicas in two sets have been observed, so Mayfly accepts regions from
+// different sets.
 constexpr std::string_view strong_regions[] = {
     "us-east-1", "us-east-2",    "us-west-2",      "eu-west-1",      "eu-west-2",
     "eu-west-3", "eu-central-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3",

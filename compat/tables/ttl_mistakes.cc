@@ -35,7 +35,8 @@ std::string_view type_word(engine::Type type) {
   return {};
 }
 
-// "It looks like milliseconds: 2031-01-01T00:00:00.000Z; use seconds."
+// Returns a sentence for a TTL that is too large for seconds: "It looks like milliseconds:
+// 2031-01-01T00:00:00.000Z; use seconds."
 std::string finer_unit(const engine::Number& value) {
   constexpr std::pair<std::string_view, std::int64_t> units[] = {
       {"milliseconds", 1}, {"microseconds", 1000}, {"nanoseconds", 1'000'000}};

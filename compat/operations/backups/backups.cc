@@ -1,7 +1,7 @@
 // CreateBackup, DescribeBackup, ListBackups, DeleteBackup.
 //
-// Rules: responses recorded on AWS in October 2026. It is not known which error AWS returns if a request has
-// several errors.
+// The rules follow responses that were recorded on AWS in October 2026. It is not known which error AWS
+// returns if a request has several errors.
 #include "compat/backups/backups.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr Member create_members[] = {
     {"BackupName", &backup_name, required},
 };
 constexpr Shape create_shape = structure("CreateBackupInput", create_members);
-// A malformed ARN has its own error message.
+// The shape accepts any string, because a malformed ARN has its own error message.
 constexpr Member arn_members[] = {
     {"BackupArn", &shapes::any_string, required},
 };

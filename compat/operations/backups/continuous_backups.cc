@@ -23,7 +23,7 @@ constexpr Member describe_members[] = {
 };
 constexpr Shape describe_shape = structure("DescribeContinuousBackupsInput", describe_members);
 
-// Both operations have their own error for a missing table.
+// For a missing table, the operations in this file return a different error than other operations do.
 Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const std::string& name) {
   auto table = context.database.catalog().find(context.scope, name);
   if (table == nullptr || context.table_changes.status(context.scope, name) == TableStatus::creating) {

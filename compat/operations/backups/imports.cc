@@ -6,7 +6,8 @@
 //   "ImportStatus":"IN_PROGRESS",…}}
 //
 // Messages and their order were recorded on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
-// docs/api-quirks/import.md). The job opens the bucket, so a missing bucket is not an error of the request.
+// docs/api-quirks/import.md). The job opens the bucket, so a missing bucket makes the job fail and not the
+// request.
 #include <memory>
 #include <optional>
 #include <string>

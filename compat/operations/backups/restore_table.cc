@@ -1,8 +1,8 @@
 // RestoreTableFromBackup, RestoreTableToPointInTime.
 //
-// Rules: responses recorded on AWS in October 2026. For a point in time, AWS checks the request's shape, then
-// whether recovery is on, then the time, then the target's name. It is not known at which stage AWS checks
-// overrides.
+// The rules follow responses that were recorded on AWS in October 2026. For a point in time, AWS checks the
+// request's shape, then whether recovery is on, then the time, then the target's name. It is not known at
+// which stage AWS checks overrides.
 #include <algorithm>
 
 #include "compat/backups/arn.h"
@@ -131,7 +131,7 @@ Result<Source> read_source(const Context& context, const Value& request) {
   return Source{{context.scope.account, std::string(parsed->region)}, std::string(parsed->name), true};
 }
 
-// "2026-10-06T23:16:32Z"
+// Formats a time without a fraction of a second: "2026-10-06T23:16:32Z".
 std::string to_the_second(engine::Instant instant) {
   std::string text = engine::iso8601(std::clamp<engine::Instant>(instant, 0, engine::last_instant));
   return text.substr(0, text.find('.')) + "Z";

@@ -21,7 +21,7 @@ namespace mayfly::compat {
 namespace {
 
 constexpr std::size_t batch_get_keys_max = 100;
-// Total size of the items in stored form, as on AWS.
+// The limit on the total size of the items in stored form, as on AWS.
 constexpr std::size_t batch_get_bytes_max = 16 * 1024 * 1024;
 // The limit on the response text, which is up to seven times the size of the items if they have many small
 // values.

@@ -1,5 +1,5 @@
-// An invalid statement rejects the request ("Validation failed in TransactStatements[2]: …"). An error about
-// a statement's table or item cancels the transaction, with one reason per statement.
+// A request with an invalid statement is rejected ("Validation failed in TransactStatements[2]: …"). If there
+// is an error about a statement's table or item, the transaction is canceled, with one reason per statement.
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,7 +45,8 @@ Unexpected<Error> failed_in(std::size_t statement, Error error) {
   return Unexpected{std::move(error)};
 }
 
-// Passes on a result. An error rejects the whole request and names the statement.
+// Returns the result. If the result is an error, adds the statement's position to the message; the whole
+// request is then rejected.
 template <class T>
 Result<T> checked(std::size_t statement, Result<T> result) {
   if (!result) return failed_in(statement, std::move(result).error());
@@ -67,8 +68,8 @@ Result<std::vector<partiql::Statement>> parse(std::span<const json::Value> reque
   return parsed;
 }
 
-// For a missing table, the result has a nullptr and `reasons` gets a cancellation reason. The reason counts
-// only if no statement rejects the request.
+// For a missing table, the result has a nullptr and `reasons` gets a cancellation reason. The reason has no
+// effect if the request is rejected because of an invalid statement.
 Tables find_tables(const Context& context, const std::vector<partiql::Statement>& parsed,
                    CancellationReasons& reasons) {
   Tables tables;

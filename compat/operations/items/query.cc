@@ -60,7 +60,7 @@ bool satisfies(const AttributeValue& value, const KeyPredicate& predicate) {
   return text.starts_with(prefix);
 }
 
-// "{p=AttributeValue: {S:x}}", which is how AWS prints its own objects.
+// Prints a key as AWS prints its own objects: "{p=AttributeValue: {S:x}}".
 std::string printed(const Item& key) {
   std::string text;
   for (const auto& [name, value] : key) {

@@ -30,7 +30,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     write_answer(context, *change, nullptr, out);
     return {};
   }
-  // Includes tables that are being restored.
+  // The catalog also has the tables that are being restored.
   const auto table = context.database.catalog().find(context.scope, name);
   if (table == nullptr) return named_table_not_found(name);
   TableChange shown = change ? *change : settled_table(context, table->description());

@@ -42,7 +42,7 @@ Result<Resource> read_resource(const Context& context, std::string_view arn) {
     return error::validation("One or more parameter values were invalid: " + what);
   };
   if (!arn.starts_with("arn:")) return invalid("ARNs must start with 'arn:': " + std::string(arn));
-  // The ARN of a table, optionally followed by "/stream/…" or "/index/…".
+  // The text must begin with the ARN of a table. Only "/stream/…" or "/index/…" can follow the ARN.
   const auto table_part = arn.find(":table/");
   const auto slash = table_part == std::string_view::npos ? table_part : arn.find('/', table_part + 7);
   const auto partition_free =
@@ -110,7 +110,8 @@ Result<void> check_revision(const Resource& resource, const std::optional<Resour
                           " has revision id " + policy->revision + ".");
 }
 
-// Milliseconds since 1970, but always greater than the previous revision, even on a frozen clock.
+// Returns the time in milliseconds since 1970, or the previous revision plus 1 if that is greater. Revisions
+// therefore increase even on a frozen clock.
 std::string next_revision(const std::optional<ResourcePolicy>& policy, engine::Instant now) {
   const auto last = policy ? engine::whole_number<engine::Instant>(policy->revision) : std::nullopt;
   return std::to_string(std::max(now, last.value_or(0) + 1));

@@ -86,7 +86,8 @@ Result<Billing> read_billing(const Value& request, const TableSettings& settings
   return Billing{settings.on_demand, on_demand};
 }
 
-// When a table switches from on-demand to provisioned, each of its indexes needs a throughput.
+// When a table switches from on-demand to provisioned, the request must set the throughput of each global
+// index.
 Result<void> check_indexes_provisioned(const Value& request, const Table& table) {
   const auto updates = index_updates(request);
   std::string missing;
@@ -146,7 +147,7 @@ Unexpected<Error> no_index(const std::string& name, const Table& table) {
                                    table.name);
 }
 
-// Succeeds if the table has such a global index.
+// Succeeds if the table has a global index with this name.
 Result<void> check_is_global(const Table& table, const std::string& name, const char* verb) {
   if (find_global(table, name) != nullptr) return {};
   if (table.find_index(name) != nullptr) {
