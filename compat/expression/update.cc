@@ -298,8 +298,8 @@ void change(AttributeValue& value, Changes changes, std::size_t depth) {
 void change(Map& map, Changes changes, std::size_t depth) {
   std::vector<engine::Attribute> set;
   std::vector<std::string_view> erased;
-  // A single change moves all attributes after it, and a legacy request can have 100,000 changes. A large
-  // number of changes is therefore made in one pass.
+  // Adding or removing one attribute moves all attributes that follow it, and a legacy request can have
+  // 100,000 changes. A large number of changes is therefore made in one pass.
   const bool one_by_one = changes.size() * map.size() <= moves_max;
   for (std::size_t i = 0; i < changes.size();) {
     Change& first = changes[i];

@@ -92,7 +92,7 @@ bool is_condition(const Node& node) {
          std::find(std::begin(conditions), std::end(conditions), node.text) != std::end(conditions);
 }
 
-// "Unrecognized function: exists at 1:27:6"
+// Returns the error for an unrecognized function: "Unrecognized function: exists at 1:27:6".
 Unexpected<Error> unrecognized_function(const Node& call) {
   return error::validation("Unrecognized function: " + call.text + call.token.place());
 }

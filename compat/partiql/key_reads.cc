@@ -179,8 +179,8 @@ std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& at
   return taken;
 }
 
-// Returns nullopt if the clause requires two different values of a partition attribute. Such a clause becomes
-// a Scan, which finds nothing.
+// Returns nullopt if the clause requires two different values for a partition attribute. Such a clause
+// becomes a Scan, which finds nothing.
 std::optional<KeyRead> key_read(Alternative conditions, const KeySchema& keys) {
   KeyRead read;
   for (const KeyAttribute& attribute : keys.partition()) {

@@ -129,7 +129,8 @@ class Order {
     return {};
   }
 
-  // Measured on AWS: ORDER BY the partition key alone returns the sort keys in descending order.
+  // Measured on AWS: if ORDER BY has only the partition key, items with the same partition key are returned
+  // in descending order of their sort keys.
   [[nodiscard]] bool forward() const {
     const OrderBy* term = term_of(keys_.sort());
     return terms_.empty() || (term != nullptr && !term->descending);

@@ -17,7 +17,7 @@ using expression::Condition;
 using expression::KeyPredicate;
 using Conditions = std::vector<Condition>;
 
-// a AND (b AND c) -> a, b, c
+// Splits a condition into the conditions that AND joins: a AND (b AND c) becomes a, b, c.
 void split(Condition condition, Conditions& out) {
   if (auto* both = std::get_if<expression::And>(&condition.node)) {
     split(std::move(*both->left), out);

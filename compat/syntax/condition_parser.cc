@@ -71,7 +71,7 @@ Node condition_node(Condition condition) {
 
 bool is_orderable(Type type) { return type == Type::string || type == Type::number || type == Type::binary; }
 
-// "AttributeValue: {N:1}"
+// Prints a value as in AWS's messages: "AttributeValue: {N:1}".
 std::string describe(const AttributeValue& value) {
   std::string out = "AttributeValue: {" + std::string(engine::type_name(value.type())) + ":";
   if (const auto* text = value.get_if<std::string>()) out += *text;

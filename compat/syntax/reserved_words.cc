@@ -6,7 +6,8 @@
 namespace mayfly::compat::expression {
 namespace {
 
-// The sorted list of AWS's developer guide, "Reserved words in DynamoDB", including the guide's misspellings.
+// The sorted list from AWS's developer guide, "Reserved words in DynamoDB", including the guide's
+// misspellings.
 // clang-format off
 constexpr auto reserved_words = std::to_array<std::string_view>({
     "ABORT", "ABSOLUTE", "ACTION", "ADD", "AFTER", "AGENT", "AGGREGATE", "ALL", "ALLOCATE", "ALTER",
