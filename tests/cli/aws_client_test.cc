@@ -96,8 +96,8 @@ TEST_CASE("the client calls operations as an SDK does and reuses one connection"
   CHECK(asking.told("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"1"}}})") ==
         R"({"Item":{"id":{"S":"1"},"n":{"N":"1.5"}}})");
   CHECK(asking.client->attempts() == 22);
-  // Two connections remain: the client's connection and the connection of this call. The server soon closes
-  // the connections of earlier calls.
+  // Wait until only two connections remain: the client's connection and the connection of the metrics call.
+  // The server soon closes the connections of earlier metrics calls.
   while (server.call("GET", "/_mayfly/metrics").body.find("mayfly_connections 2\n") == std::string::npos) {}
 }
 

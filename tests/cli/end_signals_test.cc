@@ -69,7 +69,7 @@ TEST_CASE("a second end signal is ignored or ends the process as configured") {
         if (another == EndSignals::Another::ends_the_process) ::pause();
         came = signals.wait(milliseconds(1)) == came ? came : 0;
       }
-      return came;  // the process survives, whether or not the second signal was seen in time
+      return came;  // the process survives whether or not the second signal has arrived by now
     });
   };
   CHECK(after_two(EndSignals::Another::is_ignored) == SIGINT);
@@ -78,7 +78,7 @@ TEST_CASE("a second end signal is ignored or ends the process as configured") {
 
 TEST_CASE(
     "a process that does not end soon after a signal exits with the status that its Late function returns") {
-  static_assert(EndSignals::late_after < milliseconds(1000));  // SECURITY.md promises one second
+  static_assert(EndSignals::late_after < milliseconds(1000));  // SECURITY.md promises an exit within 1 s
   CHECK(in_a_process([] {
           const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });
           const bool unstopped = !signals.stop_token().stop_requested();

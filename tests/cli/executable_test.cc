@@ -466,7 +466,7 @@ TEST_CASE("every call of the control API is a command") {
   const std::string id = job["id"], key = R"({"id":{"S":"1"}})";
   CHECK(ask({"snapshot", "take"}, false) == "1\n");
 
-  // A command for each control API call, and a part of the command's output.
+  // Each row has a control API call, a command that makes the call, and a part of the command's output.
   struct Row {
     std::string call;
     std::vector<std::string> command;

@@ -85,7 +85,7 @@ TEST_CASE("the TTL attribute accepts spans and times as well as epoch seconds") 
   const auto seconds = [](const std::string& number) {
     return R"({"id":{"S":"1"},"ttl":{"N":")" + number + R"("}})";
   };
-  CHECK(ttl("+48h") == seconds("1925164800"));  // rounded down, like the fixtures' epoch_seconds()
+  CHECK(ttl("+48h") == seconds("1925164800"));  // rounded down, as in the Python fixture's epoch_seconds()
   CHECK(ttl("+0.6s") == seconds("1924992001"));
   CHECK(ttl("-1h") == seconds("1924988400"));
   CHECK(ttl("2031-01-03T00:00:00Z") == seconds("1925164800"));
@@ -97,7 +97,7 @@ TEST_CASE("the TTL attribute accepts spans and times as well as epoch seconds") 
       "seconds, got ";
   for (const char* text : {"tomorrow", "+48", "+", "+inf", "+1e300d", "+h"})
     CHECK(ttl(text) == wanted + "'" + text + "'.");
-  // Other attributes keep such text unchanged.
+  // In other attributes, text such as +48h stays unchanged.
   CHECK(item(carts, {"id=1", "phone=+48h"}) == R"({"id":{"S":"1"},"phone":{"S":"+48h"}})");
   CHECK(cli::may_have_time_to_live({"id=1", "ttl=+48h"}));
   CHECK_FALSE(cli::may_have_time_to_live({R"({"id":"1","ttl":"+48h"})"}));

@@ -1,5 +1,5 @@
-// Tests what `mayfly sweep` does to a table. The endpoint is a Mayfly in the same process, with its own TTL
-// disabled and a clock that the tests move.
+// Tests what `mayfly sweep` does to a table. The endpoint is a Mayfly server in the test's process. The
+// server's own TTL is disabled, and the tests move the server's clock.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -78,8 +78,7 @@ struct Swept {
         server.execute("GetItem", R"({"TableName":"carts","Key":{"id":{"S":")" + id + R"("}}})");
     return answer.contains("Item") ? answer["Item"] : nlohmann::json();
   }
-  // Returns [event, id] for each change, and for a REMOVE also the old image's deletedBy, if the image
-  // has it.
+  // Returns [event, id] for each change, or [event, id, deletedBy] if the change's old image has a deletedBy.
   nlohmann::json changes(const std::set<std::string>& events) {
     const auto arn = server.execute("DescribeTable", R"({"TableName":"carts"})")["Table"]["LatestStreamArn"];
     const auto shards = server.execute("DescribeStream", nlohmann::json{{"StreamArn", arn}}.dump());
@@ -231,7 +230,7 @@ TEST_CASE("the sweeper re-checks the item instead of trusting the index") {
   }
   SECTION("the second of the TTL is not over yet") {
     table.put("1", new_year + 30);
-    CHECK(settle("1", new_year + 30).outcome == Outcome::rearmed);  // the check was too early
+    CHECK(settle("1", new_year + 30).outcome == Outcome::rearmed);  // the sweeper checked the item too early
     CHECK_FALSE(table.item("1").is_null());
   }
   SECTION("the item never expires") {
@@ -278,7 +277,7 @@ TEST_CASE("the watermark passes a window once the window is empty and its grace 
   table.advance(31);
   sweeper.renew_and_sweep();
   const auto watermark = [&] { return sweeper.state.read()->shards.at(0).watermark; };
-  // The windows before this instant ended more than five minutes ago, so their grace period is over.
+  // Every window up to this instant ended more than five minutes ago, so its grace period is over.
   CHECK(watermark() == new_year - 300);
   table.advance(60 + 300 - 31 - 0.001);
   sweeper.sweep();
@@ -371,7 +370,7 @@ TEST_CASE("a deletion carries the sweeper's mark and a renewal of a marked item 
   table.put("swept", new_year + 5);
   table.put("users", new_year + 50);
   table.put("killed", new_year + 5, 1,
-            R"(,"deletedBy":{"S":"mayfly-sweep/41"})");  // the mark of a sweeper that was then killed
+            R"(,"deletedBy":{"S":"mayfly-sweep/41"})");  // a sweeper set this mark and was then killed
   table.put("renewed", new_year + 5, 2, R"(,"deletedBy":{"S":"mayfly-sweep/41"})");
   table.renew("renewed", new_year + 900);
   table.server.execute("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"users"}}})");
@@ -598,14 +597,14 @@ TEST_CASE(
     "responses narrow the estimated clock difference and a sweeper with a fast clock uses an earlier time") {
   ClockSkew skew;
   CHECK_FALSE(skew.bounds());
-  // The endpoint's clock is 5.4 s behind the sweeper's.
+  // The endpoint's clock is 5.4 s behind the sweeper's clock.
   skew.hear({.asked = 10'000, .heard = 10'020, .date = 4'000});
   CHECK(skew.bounds()->least == -6'020);
   CHECK(skew.bounds()->most == -4'750);
   skew.hear({.asked = 10'400, .heard = 10'420, .date = 5'000});
   CHECK(skew.bounds()->least == -5'420);
   CHECK(skew.bounds()->most == -4'750);
-  // A clock was set, so the estimate starts over.
+  // One of the two clocks was set, so the estimate starts over.
   skew.hear({.asked = 20'000, .heard = 20'010, .date = 19'000});
   CHECK(skew.bounds()->least == -1'010);
   CHECK(skew.bounds()->most == 250);
