@@ -66,7 +66,7 @@ class Accounts {
   }
 
   using Looks = std::map<std::string, std::uint64_t>;  // by listener
-  // How often each listener has looked at an account so far. The count of `triggers` does not include the
+  // Returns how often each listener has looked at an account so far. The count for "triggers" leaves out the
   // first account.
   Looks looks() {
     const engine::Database& database = emulator_->database();

@@ -1,6 +1,6 @@
 // Delivers changes to every kind of listener: event streams, awaits and Kinesis destinations. The code that
 // renders a change as JSON asserts that no commit waits for the rendering (ChangeFeed::telling), so this test
-// only has to deliver a change to each kind.
+// only has to deliver a change to each kind of listener.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <thread>

@@ -30,8 +30,8 @@ TEST_CASE("each operation declares the member in which its request names tables"
       {TablesIn::shard_iterator, "ShardIterator"}};
   for (const compat::Operation* operation : compat::all_operations()) {
     INFO(operation->name);
-    // The first of these members that the request has is the expected one. StreamArn comes after TableName,
-    // because a StreamArn in a request with a TableName names a Kinesis stream.
+    // The operation must declare the first of these members that its request has. StreamArn comes after
+    // TableName, because a StreamArn in a request with a TableName names a Kinesis stream.
     TablesIn says = TablesIn::nothing;
     for (const auto& [tables_in, member] : places) {
       const auto& members = operation->shape->members;

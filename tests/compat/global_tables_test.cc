@@ -1,5 +1,5 @@
-// Tests global tables under concurrent calls. One of several conflicting callers succeeds, and the tables
-// stay consistent.
+// Tests global tables under concurrent calls. Exactly one of several conflicting callers succeeds, and the
+// tables stay consistent.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
@@ -26,7 +26,7 @@ nlohmann::json replica(const char* action, const std::string& region) {
   return {{"TableName", "carts"}, {"ReplicaUpdates", {{{action, {{"RegionName", region}}}}}}};
 }
 
-// Returns how many of four concurrent callers succeed. None may get a 500.
+// Returns how many of four concurrent callers succeed. No caller may get a 500.
 int succeed_at_once(TestEmulator& emulator, const std::string& operation, const nlohmann::json& body) {
   std::atomic<int> succeeded{0}, failed{0};
   std::vector<std::thread> callers;

@@ -95,7 +95,7 @@ TEST_CASE("UpdateItem limits the data it writes to 400 KB regardless of the cond
   CHECK(music.refused("UpdateItem", update(most, "attribute_not_exists(t)")) ==
         "The conditional request failed");
 
-  // For AttributeUpdates, transactions and PartiQL, only the resulting item counts.
+  // For AttributeUpdates, transactions and PartiQL, only the resulting item's size counts toward the limit.
   const json value = text(std::string(most + 1, 'x'));
   music.ok("UpdateItem", {{"TableName", "music"},
                           {"Key", {{"artist", text("a")}, {"song", text("s")}}},
@@ -134,8 +134,7 @@ TEST_CASE("an expression may have up to 4096 bytes and 300 operators and 100 ope
   CHECK(music.refused("Scan", scan) ==
         "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: "
         "4097");
-  scan["FilterExpression"] =
-      "NOT " + joined(150, "a = :v", " OR ");  // 150 comparisons, 149 times OR, one NOT
+  scan["FilterExpression"] = "NOT " + joined(150, "a = :v", " OR ");  // 150 comparisons, 149 ORs and one NOT
   music.ok("Scan", scan);
   scan["FilterExpression"] = "NOT NOT " + joined(150, "a = :v", " OR ");
   CHECK(music.refused("Scan", scan) ==

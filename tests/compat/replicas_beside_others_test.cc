@@ -31,12 +31,12 @@ const json named_carts = {{"TableName", "carts"}};
 
 compat::EmulatorOptions exact_recovery() {
   compat::EmulatorOptions options;
-  options.database.reap = false;  // writes in flight are delivered only on request
+  options.database.reap = false;  // writes in flight are delivered only when the test asks
   options.exact_recovery = true;
   return options;
 }
 
-// An emulator whose requests name their region.
+// An emulator with functions that send a request to a given region.
 struct Regions : TestEmulator {
   explicit Regions(compat::EmulatorOptions options = exact_recovery()) : TestEmulator(std::move(options)) {}
   json in(const std::string& region, std::string_view operation, const json& body) {
@@ -85,7 +85,7 @@ struct Regions : TestEmulator {
   void pause(const std::string& from, const std::string& to, bool paused = true) {
     control("PUT", "/_mayfly/replication", {{"from", from}, {"to", to}, {"paused", paused}});
   }
-  // Restores the carts as of `at` to a new table in the same region. Returns its name.
+  // Restores the table carts as of `at` to a new table in the same region. Returns its name.
   std::string restore(const std::string& region, std::int64_t at) {
     std::string name = "at-" + std::to_string(at);
     in(region, "RestoreTableToPointInTime",
@@ -442,8 +442,8 @@ TEST_CASE("a disassociated replica keeps its data and becomes a standalone table
   CHECK(regions.count("eu-west-1") == 2);
   CHECK(regions.count("us-east-1") == 2);
   CHECK(regions.count("ap-south-1") == 2);
-  // The item expires where it was written. The standalone table no longer receives that removal, so its copy
-  // expires separately.
+  // Item 1 expires in us-east-1, where it was written. The standalone table no longer receives that removal,
+  // so the copy in the standalone table expires separately.
   CHECK(regions.advance(60s + 1ms) == 2);
   for (const char* region : {"eu-west-1", "us-east-1", "ap-south-1"}) CHECK(regions.count(region) == 1);
   CHECK(regions.refused_in(

@@ -12,7 +12,7 @@
 // parts open (support/json_match.h). `< 400 ValidationException` followed by the message, instead of JSON, is
 // short for the usual error body. The namespace before # may be omitted.
 //
-// In a message, "$name" is replaced by the value that was remembered under that name.
+// In a message, "$name" is replaced by the value that was stored under that name.
 //
 //   = music put 1                  everything that was written since the last line with > or @, in the
 //     music.by_label put RCA -> 1  format of support/effects.h; = alone: nothing was written

@@ -68,7 +68,7 @@ struct Read {
 const json key = {{"id", {{"S", "a"}}}, {"at", {{"N", "1"}}}};
 const json parameters = {{{"S", "a"}}, {{"N", "1"}}};
 
-// Each request reads the item with the key `key`, including its n.
+// Each request reads the item with the key `key`, including the item's attribute n.
 const std::vector<Read> reads = {
     {"GetItem", {{"TableName", "carts"}, {"Key", key}}},
     {"BatchGetItem", {{"RequestItems", {{"carts", {{"Keys", {key}}}}}}}},
@@ -101,7 +101,7 @@ json consistent(Read read) {
   return read.request;
 }
 
-// The first "n" in a response.
+// Returns the first "n" in a response.
 std::string n_in(const json& answer) {
   if (answer.is_object() && answer.contains("n")) return answer["n"]["N"];
   if (!answer.is_structured()) return "";

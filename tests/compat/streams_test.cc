@@ -37,7 +37,7 @@ class World {
     REQUIRE(done.status == 200);
     return std::move(done.body);
   }
-  // The body of a response with status 400.
+  // Makes a call that must get status 400. Returns the response's body.
   std::string refuse(const std::string& operation, const std::string& body) {
     Answer done = answer(operation, body);
     INFO(operation << " " << body << " -> " << done.body);
@@ -396,7 +396,7 @@ TEST_CASE("GetShardIterator rejects inconsistent and invalid members") {
     CHECK(refuse(shard, type, "") == validation("SequenceNumber is required for ShardIteratorType " + type));
     CHECK(refuse(shard, type, "sdfsafglldfngjdafnasdf") == validation("Invalid SequenceNumber"));
     CHECK(refuse(shard, type, "100000000000000000099") ==
-          validation("Invalid SequenceNumber"));  // the number precedes the shard
+          validation("Invalid SequenceNumber"));  // the number is below the shard's first number
     CHECK(refuse(shard, type, "100000000000000999900") ==
           validation("Invalid SequenceNumber"));  // the number is not assigned yet
   }
@@ -438,7 +438,7 @@ TEST_CASE("an AT_TIMESTAMP iterator begins at the first record made at or after 
     if (*id == 'b') world.put(R"({"id":{"S":"b"},"again":{"BOOL":true}})");  // in the same millisecond
     world.advance(world.database().accounts().of("000000000000").now() + 500);
   }
-  CHECK(at("0") == "abbcd");  // older than all records
+  CHECK(at("0") == "abbcd");  // this time is before the first record
   CHECK(at("1714521600.123") == "abbcd");
   CHECK(at("1714521600.124") == "bbcd");
   CHECK(at("1714521600.623") == "bbcd");

@@ -198,7 +198,7 @@ TEST_CASE("once old item versions reach their limit no backup is made and the he
   for (int i = 0; i < 50; ++i)
     emulator.ok("DeleteItem", {{"TableName", "carts"},
                                {"Key", {{"id", {{"S", std::to_string(i) + std::string(300, 'x')}}}}}});
-  // Measures now how much data the points need, instead of waiting for the background run.
+  // Measure the old versions that backups need, instead of waiting until the background task does so.
   emulator.emulator().database().history_trimmer().trim();
   CHECK(json::parse(control(emulator, "GET", "/_mayfly/health"))["status"] ==
         "degraded: limit of old item versions reached (--history-max)");
@@ -254,7 +254,7 @@ TEST_CASE("a table deletion leaves either the table or its SYSTEM backup if any 
   }
 }
 
-// Regression: a point without its backup held old versions until a restart.
+// Regression: a point in time without its backup held old versions until a restart.
 TEST_CASE("any write failure while creating or deleting a backup leaves no point in time without its backup",
           "[backups]") {
   const bool for_a_while = GENERATE(false, true);
@@ -279,7 +279,7 @@ TEST_CASE("any write failure while creating or deleting a backup leaves no point
     const bool failed = writes > failing;
     scheduler->run();
     writes = -1;
-    clock->move(1000);  // failed work is retried
+    clock->move(1000);  // background work that failed is retried now
     scheduler->run();
     CAPTURE(for_a_while, failing, made.body, deleted.body);
     const std::size_t there = (made.status == 200 ? 1 : 0) + (deleted.status == 200 ? 0 : 1);
@@ -358,7 +358,7 @@ TEST_CASE("an expired SYSTEM backup releases its data automatically", "[backups]
     scheduler->run();
     CHECK(points() == 1);
   }
-  // On a clock that the test moves, the move alone triggers the release.
+  // Moving the clock is enough to make the emulator release the data of the expired backup.
   emulator->advance(35 * 24h - 1ms);
   scheduler->run();
   CHECK(points() == 1);

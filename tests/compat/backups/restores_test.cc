@@ -238,7 +238,7 @@ TEST_CASE("an interrupted restore continues after a restart even if its source i
   CHECK(world.described()["TableStatus"] == "ACTIVE");
   CHECK(world.count("again") == items);
   CHECK(world.consistency() == "");
-  // No point and no old version remains.
+  // No point in time and no old version remains.
   CHECK(world.emulator->emulator().database().history().points(world.emulator->scope.account).size() == 0);
   CHECK(world.emulator->emulator().database().history_size().footprint().versions == 0);
 }

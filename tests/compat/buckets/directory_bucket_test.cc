@@ -172,7 +172,7 @@ TEST_CASE("an upload becomes visible only when it is finished and leaves nothing
     CHECK(wait<void>([&](auto done) { upload->append("half", {}, done); }));
     CHECK(place.calls.get("a") == "before");
     CHECK(place.calls.keys("") == Keys{"a"});
-    CHECK(place.files().size() == 3);  // an unfinished upload has a temporary name
+    CHECK(place.files().size() == 3);  // the third file is the unfinished upload
   }
   CHECK(place.files() == Keys{"bucket/a", "secret"});
   CHECK(place.calls.get("a") == "before");
@@ -215,7 +215,7 @@ TEST_CASE("keys are listed in byte order and in pages even if the prefix ends in
   for (const std::string& key : sorted)
     if (key != "b/a/x") CHECK(place.calls.put(key, "x") == "");
   Keys there = sorted;
-  std::erase(there, "b/a/x");  // "b/a" is an object already
+  std::erase(there, "b/a/x");  // "b/a" is already an object, so "b/a/x" was not put
   CHECK(place.calls.keys("") == there);
   CHECK(place.calls.keys("data") == Keys{"data.bak/1", "data/1", "data/2", "data2/1"});
   CHECK(place.calls.keys("data/") == Keys{"data/1", "data/2"});

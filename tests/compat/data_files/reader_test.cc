@@ -31,7 +31,7 @@ std::string zstd_of(std::string_view text, int level = 3) {
   return out;
 }
 
-// Examples from AWS's guide.
+// These examples come from AWS's guide.
 const std::string book_json =
     R"({"Item":{"Authors":{"SS":["Author1","Author2"]},"Dimensions":{"S":"8.5 x 11.0 x 1.5"},"ISBN":{"S":"333-3333333333"},)"
     R"("Id":{"N":"103"},"InPublication":{"BOOL":false},"PageCount":{"N":"600"},"Price":{"N":"2000"},)"
@@ -207,7 +207,7 @@ TEST_CASE("reading Ion stops at malformed data and skips an invalid item") {
 }
 
 TEST_CASE("a CSV file has a header row and doubles the quotes inside quoted fields") {
-  // Examples from AWS's guide.
+  // These examples come from AWS's guide.
   CHECK(csv("id,value\n\"\"\"123\"\"\",\"Women's Full \"\"Length\"\" Dress\"\n") ==
         R"({"id":{"S":"\"123\""},"value":{"S":"Women's Full \"Length\" Dress"}})"
         "\n");

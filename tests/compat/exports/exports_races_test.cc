@@ -1,5 +1,5 @@
 // Runs exports during writes, drops, resets, restores and changes to recovery. Every export that completes
-// contains its table as of one instant.
+// contains exactly the items that its table had at one instant.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>

@@ -35,7 +35,7 @@ std::string filter(std::string_view members) {
   return outcome(read_filter(request->root(), "ScanFilter", compat::Frame::older));
 }
 
-// Applies a filter of one condition with a list of values.
+// Applies a filter with one condition, which compares `attribute` with a list of values.
 std::string compared(std::string_view attribute, std::string_view comparison, std::string_view values) {
   return filter("\"ScanFilter\":{\"" + std::string(attribute) + "\":{\"ComparisonOperator\":\"" +
                 std::string(comparison) + "\",\"AttributeValueList\":[" + std::string(values) + "]}}");

@@ -29,7 +29,7 @@ const Json put_carts = {{"TableName", "carts"},
                         {"InputS3Configuration", {{"S3Bucket", "in"}, {"InputFormat", "DYNAMODB_JSON"}}},
                         {"OutputS3Configuration", {{"S3Bucket", "out"}, {"OutputType", {"ERROR"}}}}};
 
-// An emulator with two buckets. If `stepped`, the test steps its jobs.
+// An emulator with two buckets. If `stepped` is true, the test steps the emulator's jobs.
 struct ImportWorld {
   explicit ImportWorld(bool stepped = true) {
     compat::EmulatorOptions options;
@@ -48,7 +48,8 @@ struct ImportWorld {
     request["ClientToken"] = std::to_string(++imports);
     return emulator->ok("ImportTable", request)["ImportTableDescription"]["ImportArn"];
   }
-  // The number of items that the latest import has imported so far. DescribeImport shows it only at the end.
+  // The number of items that the latest import has imported so far. DescribeImport shows this number only
+  // after the import has ended.
   [[nodiscard]] std::int64_t imported() {
     return emulator->emulator().jobs().list(account).front()->count("ImportedItemCount");
   }
@@ -275,7 +276,7 @@ class EndlessBucket final : public compat::buckets::Bucket {
   std::size_t pages_ = 0;
 };
 
-// Lists such a bucket until listing fails. Returns the number of pages and the failure's message.
+// Lists an EndlessBucket until the listing fails. Returns the number of pages and the failure's message.
 std::pair<std::size_t, std::string> pages_until_failure(EndlessBucket::Add add) {
   compat::imports::Source source(std::make_shared<EndlessBucket>(std::move(add)), {.bucket = "b"});
   const compat::jobs::Job job;

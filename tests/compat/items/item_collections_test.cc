@@ -54,7 +54,7 @@ TEST_CASE("entries in local indexes count toward the limit of an item collection
   emulator.ok("CreateTable", with_local_index());
   emulator.ok("PutItem", put(song("N", "a", 970)));  // 983 bytes
   json indexed = song("N", "a", 970);
-  indexed["year"] = {{"N", "1965"}};  // adds 7 bytes in the table and 19 in the index
+  indexed["year"] = {{"N", "1965"}};  // adds 7 bytes to the table and 19 to the index
   CHECK(emulator.run("PutItem", put(indexed).dump()) == too_large);
   indexed["t"]["S"] = std::string(960, 'x');
   emulator.ok("PutItem", put(indexed));

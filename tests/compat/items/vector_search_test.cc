@@ -1,5 +1,5 @@
-// Compares searches with distances that the test computes, and tests what golden scripts cannot express:
-// floats and settings.
+// Compares the results of searches with distances that the test computes, and tests what golden scripts
+// cannot express: floats and settings.
 #include "compat/items/vector_search.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST_CASE("a number becomes the nearest float even if its double lies midway bet
   CHECK(float_of("-123456.789") == -123456.789f);
   CHECK(float_of("16777217") == 16777216.0f);  // midway between two floats: rounds to the even float
   CHECK(float_of("16777219") == 16777220.0f);
-  // This number is slightly more than midway. A double cannot represent the difference.
+  // This number is slightly above the midpoint between two floats. A double cannot represent the difference.
   CHECK(float_of("16777217.0000000000000000000001") == 16777218.0f);
   CHECK(float_of("0.0123456789012345678901234567") == 0.0123456789012345678901234567f);
   CHECK(float_of("3.4028235E38") == std::numeric_limits<float>::max());

@@ -381,7 +381,7 @@ TEST_CASE("a job that hits a write failure is marked failed once storage works a
   CHECK(world.look(*started[0])->progress.done == 0);
   fails = false;
   for (Script& script : scripts) script.step = end_completed;
-  for (int seconds = 0; seconds < 60; ++seconds) {  // storage recovers automatically, then the jobs continue
+  for (int seconds = 0; seconds < 60; ++seconds) {  // storage recovers, and then the jobs continue
     world.clock->move(1000);
     world.scheduler->run();
   }
@@ -391,7 +391,7 @@ TEST_CASE("a job that hits a write failure is marked failed once storage works a
 }
 
 TEST_CASE("jobs leave no data behind when snapshots and resets run concurrently", "[jobs]") {
-  World world;  // threads step them
+  World world;  // background threads step the jobs
   Jobs jobs(world.database(), {});
   std::atomic<int> alive = 0, refused = 0;
   struct Busy final : Work {

@@ -32,7 +32,7 @@ void write(json::Writer& out, const json::Value& value) {
   }
 }
 
-// Parses the text and returns the value as it is written back.
+// Parses the text and writes the parsed value as JSON. Returns the written JSON, or "not JSON".
 std::string rewritten(std::string_view text) {
   const auto document = json::parse(text);
   if (!document) return "not JSON";
@@ -67,7 +67,7 @@ TEST_CASE("escapes are decoded and NUL is an ordinary character") {
 TEST_CASE("at every position exactly the bytes that need an escape are escaped") {
   std::vector<std::size_t> sizes(49);
   std::iota(sizes.begin(), sizes.end(), 1);
-  sizes.insert(sizes.end(), {63, 64, 65, 80, 81, 127, 128, 129, 144, 145, 200});  // around the ends of blocks
+  sizes.insert(sizes.end(), {63, 64, 65, 80, 81, 127, 128, 129, 144, 145, 200});  // near block boundaries
   for (const std::size_t size : sizes) {
     for (std::size_t at = 0; at < size; ++at) {
       for (const auto& [byte, escaped] : {std::pair{'"', std::string("\\\"")},

@@ -110,7 +110,7 @@ class KinesisWorld {
     const json list = json::parse(answer)["KinesisDataStreamDestinations"];
     return list.empty() ? "" : list[0]["DestinationStatus"].get<std::string>();
   }
-  // A call under /_mayfly/ that must succeed.
+  // Makes a call under /_mayfly/. The call must succeed.
   json control(const std::string& method, const std::string& path) {
     const std::string whole_path = "/_mayfly/" + path;
     const auto answer =
@@ -148,7 +148,7 @@ TEST_CASE("a Kinesis destination can be enabled or updated or disabled") {
   const std::string one = R"({"StreamArn":")" + stream + R"(","DestinationStatus":)";
   const std::string describe = R"({"TableName":"carts"})";
   CHECK(world.run("DescribeKinesisStreamingDestination", describe) == described(""));
-  // As recorded on AWS, settings that the request did not choose are not described.
+  // As recorded on AWS, responses leave out settings that the request did not specify.
   CHECK(world.change("Enable") == "200 " + named + R"("ENABLING","EnableKinesisStreamingConfiguration":{}})");
   CHECK(world.run("DescribeKinesisStreamingDestination", describe) == described(one + R"("ACTIVE"})"));
   CHECK(world.change("Enable").find("EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED to "
@@ -249,7 +249,7 @@ TEST_CASE("a snapshot's destinations are restored even after a restart", "[resto
   for (const bool restarted : {false, true}) {
     if (restarted) {
       world.reset();
-      world.emplace(directory.path());  // without a listener, as no destination is active
+      world.emplace(directory.path());  // no destination is active, so none listens for changes
     }
     holds("DISABLED", "");
     restore(active);

@@ -129,11 +129,11 @@ std::string run(std::uint64_t seed) {
     if (kinesis.asked()) {
       kinesis.take_all();
     } else {
-      stepped.clock->move(10'000);  // the longest pause
+      stepped.clock->move(10'000);  // the longest pause before a retry
     }
   }
-  // The records are in order, and none is missing. Only a record that was already delivered can be out of
-  // order.
+  // No record is missing, and the first deliveries of all records are in order. A record can be delivered
+  // again after later records.
   std::string text = std::to_string(kinesis.requests) + " requests:";
   int next_id = 1;
   for (const json& record : kinesis.taken) {

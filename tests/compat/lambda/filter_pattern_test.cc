@@ -67,7 +67,7 @@ TEST_CASE("all members of a pattern must match and one matching value of each me
       {false, R"({"absent":["x"]})"},
       {false, R"({"absent":{"further":["x"]}})"},
       {false, R"({"eventName":{"further":["x"]}})"},
-      {true, R"({"eventName":["INSERT"],"eventName":["REMOVE"]})"},  // the last member with a name counts
+      {true, R"({"eventName":["INSERT"],"eventName":["REMOVE"]})"},  // a repeated name's last member counts
       {true, R"({"dynamodb":{"Keys":{"cartid":{"S":["cart-42"]}}}})"},
       {true, image(R"({"total":{"N":["42"]}})")},
       {true, image(R"({"gift":{"BOOL":[true]}})")},
@@ -311,7 +311,7 @@ TEST_CASE("the cost of matching is linear in the size of the record for every pa
     const auto pattern = FilterPattern::parse(text);
     REQUIRE(pattern);
     const auto steps = [&, &element = element](int count) {
-      // The last element has the leaves that the patterns look for, because the other elements may lack them.
+      // The last element has the leaves that the patterns look for. The other elements may lack these leaves.
       std::string record = R"({"a":[)";
       for (int i = 0; i < count; ++i) record += element + ",";
       record += R"({"b":1,"c":{"b":"x"}}]})";

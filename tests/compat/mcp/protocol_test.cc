@@ -1,5 +1,5 @@
-// Calls every tool, also during writes; checks that the errors that operations raise are known; and sends
-// malformed messages.
+// Calls every tool, sometimes during concurrent writes. Also checks that the errors that operations raise are
+// known, and sends malformed messages.
 #include "compat/mcp/protocol.h"
 
 #include <atomic>
@@ -142,7 +142,7 @@ TEST_CASE("an unexpected response from the server is passed on as text in a vali
     CHECK(listed["content"][0]["text"] == body);
     CHECK_FALSE(listed.contains("structuredContent"));
     CHECK(listed["isError"] == false);
-    CHECK(answered(200, body, "show_clock")["isError"] == true);  // its responses have a schema
+    CHECK(answered(200, body, "show_clock")["isError"] == true);  // this tool has an output schema
   }
   CHECK(answered(200, "{\"a\":\"\xff\"}", "list_tables")["content"][0]["text"] ==
         "The server's response is not UTF-8 text.");

@@ -53,7 +53,7 @@ TEST_CASE("the pages of a statement with several lookups return each item once a
   std::vector<std::string> expected, descending;
   for (char artist = 'a'; artist < 'a' + 13; ++artist) {
     artists += std::string(artists.empty() ? "'" : ",'") + artist + "'";
-    if (artist == 'c') continue;  // a lookup that finds nothing
+    if (artist == 'c') continue;  // the lookup of 'c' finds nothing
     for (const char* year : {"1", "2", "3"}) {
       emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':'" +
                                                 std::string(1, artist) + "','year':" + year + "}"));
@@ -85,7 +85,7 @@ TEST_CASE("the pages of a statement with several lookups return each item once a
     CHECK(read_all(in, limit, pages) == expected);
     CHECK(read_all(in + " ORDER BY artist DESC, year DESC", limit, pages) == descending);
   }
-  // Complete keys: 26 lookups of one item each.
+  // Here the lookups have complete keys: 26 lookups of at most one item each.
   std::vector<std::string> odd;
   for (const std::string& each : expected) {
     if (each[1] != '2') odd.push_back(each);

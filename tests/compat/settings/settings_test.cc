@@ -189,7 +189,8 @@ TEST_CASE("an index that is recreated with the same name starts with default set
           "OnDemandThroughput"));
 }
 
-// An earlier version wrote this data. Its engine stored the settings as members of the descriptions.
+// An earlier version of Mayfly wrote this data. That version's engine stored the settings as members of the
+// descriptions.
 constexpr std::string_view old_stream =
     R"({"account":{"S":"000000000000"},"created":{"N":"1700000000384"},"id":{"N":"1"},)"
     R"("keys":{"M":{"partition":{"L":[{"M":{"name":{"S":"a"},"type":{"N":"0"}}}]},"sort":{"L":[]}}},)"
@@ -297,7 +298,7 @@ TEST_CASE("a data directory that stores settings in the old format opens with al
     check(emulator);
     CHECK(emulator.ok("ListTagsOfResource", {{"ResourceArn", table_arn}})["Tags"] ==
           json{{{"Key", "empty"}, {"Value", ""}}, {{"Key", "team"}, {"Value", "blue"}}});
-    // This stores the table in the new format.
+    // This call stores the table in the new format.
     CHECK(emulator.run("UntagResource", R"({"ResourceArn":")" + table_arn + R"(","TagKeys":["empty"]})") ==
           "200 ");
   }

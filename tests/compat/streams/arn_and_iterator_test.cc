@@ -43,7 +43,7 @@ TEST_CASE("a malformed stream ARN does not parse") {
 }
 
 TEST_CASE("a shard id has twenty digits of creation time and eight hex digits") {
-  // AWS allows 28 to 65 characters.
+  // AWS allows a shard id to have 28 to 65 characters.
   CHECK(shard_id(carts(), carts().shards[0]) == "shardId-00000001731940604149-0000002a");
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("malformed and impossible sequence numbers do not parse") {
   const auto last = parse_sequence_number("118446744073709551600");  // the highest possible sequence number
   REQUIRE(last);
   CHECK(sequence_number(last->at) == "118446744073709551600");
-  CHECK(!parse_sequence_number("118446744073709551601"));  // the next record could not have a number
+  CHECK(!parse_sequence_number("118446744073709551601"));  // no number would be left for the next record
   CHECK(!parse_sequence_number("118446744073709551615"));
   CHECK(!parse_sequence_number(""));
   CHECK(!parse_sequence_number("sdfsafglldfngjdafnasdflgnaldklkafdsgklna"));
@@ -119,7 +119,7 @@ TEST_CASE("malformed and impossible sequence numbers do not parse") {
   CHECK(!parse_sequence_number("100000000000000000000"));     // below the first sequence number
   CHECK(!parse_sequence_number("200000000000000004200"));     // never assigned
   CHECK(!parse_sequence_number("1000000000000000042001"));    // 22 digits
-  CHECK(!parse_sequence_number("199999999999999999999"));     // past 64 bits
+  CHECK(!parse_sequence_number("199999999999999999999"));     // does not fit in 64 bits
   CHECK(parse_sequence_number("0000100000000000000004200"));  // leading zeros are ignored
 }
 

@@ -219,7 +219,7 @@ TEST_CASE("a backfill continues during other changes and blocks the addition of 
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "UPDATING");
   CHECK(index()["IndexStatus"] == "CREATING");
   CHECK(index()["Backfilling"] == true);
-  now += 9min;  // the end of the backfill, but not of the other change
+  now += 9min;  // the backfill has ended, and the other change has not
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "UPDATING");
   CHECK(index()["IndexStatus"] == "ACTIVE");
   now += 1min;

@@ -470,7 +470,7 @@ TEST_CASE("a disabled mapping continues where it stopped when it is enabled") {
         world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, json{{"Enabled", enabled}}.dump());
     return json::parse(answer.substr(4));
   };
-  CHECK(result_of(enable(false)) == "OK");  // the last result, as recorded on AWS
+  CHECK(result_of(enable(false)) == "OK");  // the response keeps the last result, as recorded on AWS
   CHECK(world.mapping(uuid)["State"] == "Disabled");
   CHECK(result_of(world.mapping(uuid)) == "OK");
   world.put("carts", "b");

@@ -1,4 +1,4 @@
-// Records that wait for delivery take bounded memory, whatever their functions do.
+// Records that wait for delivery take bounded memory, whatever the functions that receive them do.
 #include "compat/triggers/held_records.h"
 
 #include <atomic>

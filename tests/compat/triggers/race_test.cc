@@ -22,8 +22,8 @@ using Answer = TriggerWorld::Answer;
 
 const std::string mappings = "/2015-03-31/event-source-mappings";
 
-// Calls on one account from several threads. The methods contain no assertions, because Catch supports
-// assertions on only one thread.
+// Makes calls on one account. Several threads use a Crowd, so its methods contain no assertions: Catch
+// supports assertions on only one thread.
 class Crowd {
  public:
   explicit Crowd(TriggerWorld& world) : world_(world) {}

@@ -1,4 +1,4 @@
-// Tests the reports of settle calls about batches that functions did not accept.
+// Tests what settle calls report about batches that functions did not accept.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <future>
@@ -88,7 +88,7 @@ TEST_CASE("a settle reports batches that were given up before the settle began")
 TEST_CASE("a settle uses up limited retries without waiting between them") {
   TriggerWorld world;
   world.function("f", raise_error);
-  world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":12)");  // the waits would take 36 s
+  world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":12)");  // retry waits would take 36 s
   world.put("carts", "a");
   const json answer = settle(world);
   CHECK(answer["unfinished"] == json::array());
@@ -156,7 +156,7 @@ TEST_CASE("a settle waits for all lanes except a lane that keeps failing") {
     return take_all(event);
   });
   world.function("slow", [&](const json& event) {
-    while (world.calls("f").size() < 6) std::this_thread::yield();  // the failing lane has failed often
+    while (world.calls("f").size() < 6) std::this_thread::yield();  // until the failing lane has failed often
     others_done = true;
     return take_all(event);
   });
@@ -297,7 +297,7 @@ TEST_CASE("a canceled settle leaves its given-up batches to the next settle") {
   world.function("f", raise_error);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");
   world.put("carts", "a");
-  CHECK(world.settle().empty());  // reports the batch with "a"
+  CHECK(world.settle().empty());  // this settle reports the batch with "a"
   world.put("carts", "b");
   while (world.control("GET /_mayfly/triggers")["triggers"][0]["given_up"] != 2) std::this_thread::yield();
   std::stop_source stop;

@@ -1,5 +1,5 @@
-// A mapping's memory and work depend on the shards with something to deliver, not on how many shards its
-// stream has.
+// A mapping's memory and work depend on the number of shards that have records to deliver, not on the number
+// of all shards of its stream.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -61,8 +61,8 @@ TEST_CASE("a mapping has neither lanes nor positions for open or closed shards w
   reshard(world, Resharding::roll);
   CHECK(world.settle().empty());
   for (const char* const name : {"f", "g", "h"}) CHECK(world.delivered(name) == "a");
-  // The settle woke lanes at the end of a shard that has since closed. These lanes end, and each of them
-  // stores the end as its position.
+  // The settle woke the lanes of the shard that has the record of "a" and that the roll-over closed. Each of
+  // these lanes stores the shard's end as its position, and then ends.
   while (load(world).lanes > 0) std::this_thread::yield();
   CHECK(positions(world) == 3 + 3 * 2);
 

@@ -11,7 +11,7 @@ using namespace compat;
 
 namespace {
 
-// Reads an attribute value. Returns the value as it is written back, or the error message.
+// Reads an attribute value and writes it as JSON. Returns the written JSON, or the error message.
 std::string answer(std::string_view text, Frame frame = Frame::older) {
   const auto document = json::parse(text);
   REQUIRE(document);

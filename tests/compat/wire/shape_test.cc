@@ -263,7 +263,8 @@ TEST_CASE(
   const char* const enums = R"({"Select":"a","ConditionalOperator":"XOR"})";
   CHECK(constraints(shape, enums, Frame::bare) == unnamed);
   CHECK(constraints(shape, enums, Frame::enveloped) == detected + unnamed);
-  // A pattern's error has the old front end's wording, and the other errors are reported as well.
+  // The error for a value that does not match its pattern has the old front end's wording, and the other
+  // errors are reported as well.
   CHECK_THAT(constraints(shape, R"({"Select":"a","TableName":"ab;"})", Frame::enveloped),
              Catch::StartsWith("2 validation errors detected: Value 'a' at 'select'"));
   CHECK_THAT(constraints(shape, enums, Frame::older), Catch::StartsWith("2 validation errors detected: "));
