@@ -38,7 +38,7 @@ Headers with(Headers headers, const Headers& more) {
   return headers;
 }
 
-// A request for one family of paths, and the status of its response if no access rule rejects it.
+// A request to one family of paths, and the status of the response if no access rule rejects the request.
 struct Route {
   std::string line;
   Headers headers;
@@ -307,7 +307,7 @@ TEST_CASE("pages of an allowed origin can use every path and read the responses"
       CHECK(answer.headers.at("access-control-expose-headers") ==
             "x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date");
       CHECK(answer.headers.count("access-control-max-age") == 0);
-      // The page's preflight.
+      // A page also sends a preflight request.
       answer = exchange(running, "OPTIONS " + route.line.substr(route.line.find(' ') + 1),
                         {{"Host", "localhost:8000"},
                          {"Origin", "http://localhost:3000"},
@@ -382,9 +382,9 @@ TEST_CASE("Lambda routes require JSON bodies and header signatures but accept an
   CHECK(ask("POST " + mappings, {{"Content-Type", "text/plain"}}, "{}").status == 415);
   CHECK(ask("POST " + mappings, {}, "{}").status == 415);
   CHECK(ask("POST " + mappings, {{"Content-Type", "application/json; charset=UTF-8"}}, "{}").status ==
-        400);  // parsed, but incomplete
+        400);  // the body is parsed but lacks required members
   CHECK(ask("DELETE " + mappings + "1", {}).status == 404);
-  // botocore sends no Content-Type with a payload; other SDKs send one of these types.
+  // botocore sends a function's payload without a Content-Type. Other SDKs send one of these two types.
   for (const Headers& type : {Headers{}, Headers{{"Content-Type", "application/octet-stream"}},
                               Headers{{"Content-Type", "text/plain"}}}) {
     CHECK(ask("POST /2015-03-31/functions/f/invocations", type, "{}").status == 404);

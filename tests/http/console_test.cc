@@ -71,7 +71,7 @@ TEST_CASE("console headers restrict the page to this origin and forbid framing")
     CHECK(answer.headers.at("cross-origin-resource-policy") == "same-origin");
     CHECK(answer.headers.at("cache-control") == "no-cache");
   }
-  // The policy would block inline scripts and styles.
+  // The page has no inline scripts or styles, because the Content-Security-Policy would block them.
   const std::string html = running.ask(http_request("GET", page)).body;
   for (const char* inside : {"<style", "style=", "onclick", "<script>", "http:", "https:"})
     CHECK(html.find(inside) == std::string::npos);

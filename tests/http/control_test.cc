@@ -1,5 +1,5 @@
-// Tests the control API over HTTP: its routes, the requests that it rejects, and that a waiting call does not
-// delay other requests.
+// Tests the control API over HTTP: its routes, and the requests that it rejects. Also tests that a waiting
+// call does not delay other requests.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -320,7 +320,7 @@ TEST_CASE("each kind of waiting request has a limit and other kinds are unaffect
 
 namespace {
 
-// Makes an item of the table carts expire one second after the clock's time, and holds its expiry at a
+// Makes an item in the table carts expire one second after the clock's time, and holds its expiry at a
 // failpoint.
 void arm_failpoint(Running& running) {
   create_table(running, "carts", true);

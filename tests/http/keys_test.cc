@@ -19,7 +19,8 @@ std::string problem_of(std::string_view text) {
   return keys.error();
 }
 
-// Sets the environment's AWS key to exactly these variables, and unsets them at the end.
+// Sets these environment variables and unsets all other variables that hold a part of an AWS key. The
+// destructor unsets all of them.
 struct Variables {
   explicit Variables(const std::map<std::string, std::string>& values) {
     unset();

@@ -1,5 +1,5 @@
-// Tests requests that take longer than an io thread may spend on them: each is handed over, answered, and
-// executed once.
+// Tests requests that take longer than an io thread may spend on them. Each of these requests is handed over
+// to another thread, executed once, and answered.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>

@@ -61,7 +61,7 @@ std::string table_request(const std::string& name) {
          R"("KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
 }
 
-// The receive buffer of a client that does not read.
+// The size of the receive buffer of a client that does not read.
 constexpr int small_receive_bytes = 256 * 1024;
 
 // A table of items that one BatchGetItem returns. The response exceeds what the kernel buffers for a client
@@ -110,7 +110,7 @@ TEST_CASE("GET / returns a page without scripts to a browser") {
   CHECK(answer.headers.at("content-security-policy") == "default-src 'none'");
   for (const std::string path : {"/_mayfly/", "/_mayfly/console"})
     CHECK(answer.body.find("<a href=\"" + path + "\">") != std::string::npos);
-  // A script's request gets the plain response.
+  // A request that a script sends gets the plain-text response.
   CHECK(
       running
           .ask(http_request("GET", "/", {{"Sec-Fetch-Site", "same-origin"}, {"Origin", "http://127.0.0.1"}}))
@@ -545,7 +545,7 @@ TEST_CASE("a malformed HTTP request gets 400 and the connection is closed") {
         "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
-        // Conflicting, repeated or unknown ways to delimit the body.
+        // These requests delimit the body in conflicting, repeated or unknown ways.
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n\r\n",
@@ -809,7 +809,7 @@ TEST_CASE("large waiting requests count against the memory limit at their maximu
   while (metrics.of(Meter::waiting_operations) + metrics.of(Meter::refused_bytes) < sent)
     std::this_thread::yield();
   CHECK(metrics.of(Meter::refused_bytes) > 10);
-  CHECK(metrics.of(Meter::waiting_operations) > 4);  // each may decompress to about 5 MB
+  CHECK(metrics.of(Meter::waiting_operations) > 4);  // each request may decompress to about 5 MB
   const HttpAnswer answer = waiting.back()->receive();
   CHECK(answer.status == 503);
   CHECK(answer.body.find("--request-bytes-max") != std::string::npos);
@@ -869,7 +869,7 @@ TEST_CASE("a port in use and an invalid host are reported clearly") {
 
 namespace {
 
-// Whether the machine has ::1. If not, servers listen on 127.0.0.1 only.
+// Returns whether the machine has the address ::1. On a machine without it, servers listen on 127.0.0.1 only.
 bool has_ipv6() {
   TestEmulator emulator;
   return http::Server::start(emulator.emulator(), {.host = "::1"}).has_value();

@@ -114,7 +114,7 @@ TEST_CASE("any change after signing invalidates the signature") {
   CHECK(outcome(with_header("Host", "127.0.0.1:8001")).starts_with(mismatch));
   CHECK(outcome(with_header("X-Amz-Target", "DynamoDB_20120810.DeleteTable")).starts_with(mismatch));
   CHECK(outcome(with_header("Content-Type", "application/json")).starts_with(mismatch));
-  // An additional header with the name of a signed header.
+  // Add a second header with the name of a signed header.
   request.all_headers.push_back({"x-amz-target", "DynamoDB_20120810.DeleteTable"});
   CHECK(outcome(request).starts_with(mismatch));
   for (const char* hash :
@@ -208,8 +208,8 @@ TEST_CASE("signature checks run in DynamoDB's order from the date to the signatu
 }
 
 TEST_CASE("a presigned request is valid from fifteen minutes before its date until it expires") {
-  // Makes a presigned request. Its signature is computed like one in a header, and also covers the query
-  // parameters.
+  // Makes a presigned request. Its signature is computed like a signature in a header, and also covers the
+  // query parameters.
   const auto presigned = [](const std::string& expires, const std::string& token = "") {
     std::string query =
         "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIDEXAMPLE%2F20240101%2Fus-east-1%2Fdynamodb%"

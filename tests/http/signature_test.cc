@@ -18,7 +18,8 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-// Keyed by the example's name, then by the file's name: "get-vanilla", "request.txt".
+// Returns the suite's files by the example's name and then by the file's name, such as "get-vanilla" and
+// "request.txt".
 std::map<std::string, Files> read_suite() {
   std::ifstream file(MAYFLY_SIGNING_TEST_SUITE, std::ios::binary);
   REQUIRE(file);

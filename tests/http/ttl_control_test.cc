@@ -125,7 +125,7 @@ TEST_CASE("explain reports when an item expired and whether it was already expir
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":172800})");
   CHECK(explain("a") == Json::parse(R"({"expires_at":"2031-01-01T00:00:30.001Z","reason":"expired","message":
     "By its ttl, the item expired at 2031-01-01T00:00:30.001Z. It was deleted at 2031-01-01T00:00:30.001Z."})"));
-  server.put("carts", "b", ttl_member(new_year + 3600));  // the TTL comes from a clock that did not advance
+  server.put("carts", "b", ttl_member(new_year + 3600));  // as if the writer's clock had not advanced
   CHECK(explain("b") ==
         Json::parse(R"({"expires_at":"2031-01-01T01:00:00.001Z","reason":"born_expired","message":
     "The item was written at 2031-01-03T00:00:00.000Z with a ttl that was 1d 22h in the past, so it was deleted immediately. Does its writer use a different clock than the account?"})"));
