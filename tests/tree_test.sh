@@ -147,7 +147,7 @@ for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md 
   for name in $(names_in "$document"); do is_named "$name" || complain "$document" "$name does not exist"; done
 done
 
-# Tests that docs/architecture.md names exist, with exactly these names, and have the tag [holds]. In C++ a name can span
+# Every test that docs/architecture.md names exists under exactly that name and has the tag [holds]. In C++ a name can span
 # lines.
 tests_named=$(cat tests/*/*.cc tests/*/*/*.cc | tr '\n' ' ' | sed 's/" *"//g')
 report "no test's name begins with a dash, which Catch2 would read as an option" \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tests script/bootstrap. Without apt-get it fails with one sentence that has the system's install command, even on bash 3.2.
-# With apt-get it installs the first alternative that the distribution has. apt and dpkg are fakes here.
+# Tests script/bootstrap. Without apt-get, script/bootstrap fails with one sentence that contains the system's install
+# command, even on bash 3.2. With apt-get, it installs the first alternative that the distribution has. apt and dpkg are fakes
+# here.
 set -euo pipefail
 unset CDPATH
 root=$(cd "$(dirname "$0")/../.." && pwd)

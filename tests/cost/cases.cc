@@ -34,7 +34,7 @@ struct Run {
     std::fprintf(stderr, "%s: %s\n", operation.c_str(), answer.body.substr(0, 300).c_str());
     std::exit(1);
   }
-  // Measures an operation. `refused`: the operation must be rejected.
+  // Measures an operation. The operation must be rejected if `refused` is true, and must succeed otherwise.
   void operation(const std::string& operation, const std::string& body, bool refused = false) const {
     compat::Answer answer;
     measured([&] { answer = emulator.execute(scope, "DynamoDB_20120810." + operation, body); });
