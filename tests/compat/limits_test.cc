@@ -406,7 +406,7 @@ TEST_CASE("a Lambda call neither finds nor creates an account that no other requ
 
 TEST_CASE("a server whose memory is full rejects only writes that add data") {
   compat::EmulatorOptions options;
-  options.database.memory_bytes_max = 1;  // the limit is checked after each megabyte
+  options.database.memory_bytes_max = 1;  // the limit is checked after each megabyte that is written
   TestEmulator emulator(std::move(options));
   const json created = json::parse(R"({"TableName":"items","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],

@@ -111,7 +111,7 @@ TEST_CASE("a stream record shows whether the service made the change and contain
              R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   const std::string iterator = world.iterator("TRIM_HORIZON");
   world.put(R"({"id":{"S":"a"},"n":{"N":"1"}})");
-  world.put(R"({"id":{"S":"a"},"n":{"N":"1"}})");  // changes nothing: no record
+  world.put(R"({"id":{"S":"a"},"n":{"N":"1"}})");  // changes nothing, so it adds no record
   world.put(R"({"id":{"S":"a"},"ttl":{"N":"1714521610"}})");
   world.put(R"({"id":{"S":"b"}})");
   world.call("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"b"}}})");
