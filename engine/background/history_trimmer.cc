@@ -26,7 +26,8 @@ constexpr std::size_t versions_at_once_max = 1000;  // versions examined in one 
 constexpr std::size_t bytes_at_once_max = 4 << 20;  // bytes erased in one step
 constexpr std::int64_t passes_in_a_period = 24;     // walks over a table's versions in one recovery period
 constexpr std::uint64_t free_part = 8;              // after a weighing, 1/free_part of the limit is free
-// The total is checked each time bytes_max / looks_in_a_bound bytes of versions have been written.
+// The total size of all versions is checked each time bytes_max / looks_in_a_bound bytes of versions have
+// been written.
 constexpr std::uint64_t looks_in_a_bound = 16;
 constexpr std::size_t ages_max = 256;  // the number of age classes in a weighing
 constexpr Instant long_ago = std::numeric_limits<Instant>::min();
@@ -46,7 +47,7 @@ struct HistoryTrimmer::Walk {
   Instant at = long_ago;
   std::uint64_t restores = 0;  // the number of restores when the walk began
 
-  // Moves the walk to a version. If the last version belongs to another item, the new version has no
+  // Moves the walk to a version. If the walk was at a version of another item, this version has no
   // predecessor.
   void reach(std::string_view version) {
     if (version_item_key(version) == key) return;
@@ -158,7 +159,7 @@ void HistoryTrimmer::replaced(Account& account) {
   {
     const Lock lock(mutex_);
     to_trim_.insert(tables.begin(), tables.end());
-    // Skip the weighing, which examines all accounts, if the total cannot have shrunk.
+    // Skip the weighing, which examines all accounts, if the total size cannot have shrunk.
     if (!tables.empty() || weighed_ > 0 || points_exceed_) ask_to_weigh();
   }
   time_moved(account);
@@ -359,7 +360,8 @@ void HistoryTrimmer::give_up(const Weighing& weighing) {
   points_exceed_ = weighing.of_points > bound;
 }
 
-// Gives up the instants before `until`, so that no restore to them begins while their versions are erased.
+// Gives up the instants before `until`, so that no restore to one of these instants begins while the versions
+// that it needs are being erased.
 void HistoryTrimmer::move_on(LiveTable& live, Instant until) {
   uses_.catalog.update(live, [&](Table& table) {
     if (table.recovery) table.recovery->given_up = std::max(table.recovery->given_up, until);
@@ -372,8 +374,8 @@ void HistoryTrimmer::move_on(LiveTable& live, Instant until) {
 
 namespace {
 
-// Returns when to give up the instants that are older than the period. This happens each time a 24th of the
-// period has passed.
+// Returns the time at which to give up the instants that are older than the period. The trimmer gives up
+// instants each time 1/24 of the period has passed.
 Instant next_move_on(const Recovery& recovery) {
   const Instant period = recovery.days * day_ms;
   return std::max(recovery.since, recovery.given_up) + period + period / passes_in_a_period;

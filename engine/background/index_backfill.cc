@@ -153,8 +153,8 @@ void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& descrip
     while (!walk.step(background_items)) {}
     return true;
   };
-  // Failures are not reported. The description already says that entries are missing, and callers may rely on
-  // the backfill being completed.
+  // A failure is not reported, because the background task completes the backfill later. Until then, the
+  // description says that entries are missing.
   const auto fails = [](std::string_view) { return false; };
   if (attempt(some, fails)) return;
   // If no background thread can be started, the caller's thread fills in the rest, so that the index does not

@@ -39,8 +39,8 @@ struct Entry {
 }  // namespace
 
 // A walk over the due entries of one table, as they were when the sweep began. The iterator only moves
-// forward, so it never reads the tombstones that the sweep itself leaves. An entry that is written during the
-// sweep is pushed to the timer, and settling the timer takes this entry into account.
+// forward, so it never reads the tombstones that the sweep itself leaves. If an entry is written during the
+// sweep, its writer pushes a timer, and settle() takes this timer into account.
 struct Reaper::Sweep {
   TimerQueue::Look look;
   std::shared_ptr<LiveTable> table;

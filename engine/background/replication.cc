@@ -116,7 +116,7 @@ void Replication::replaced(Account& account) {
 // --- the routes
 
 void Replication::load(std::string_view account) {
-  const Lock moving(moving_);  // a concurrent set_route() runs entirely before or after this
+  const Lock moving(moving_);  // a concurrent set_route() runs entirely before or after this call
   std::map<Route, RouteSetting> loaded;
   for (const Document& document : uses_.documents.list(account, routes_kind))
     if (const auto route = read_route(document)) loaded.insert(*route);
@@ -299,8 +299,9 @@ Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t it
   return {.progress = Progress::more, .items = items_max};
 }
 
-// Copies one batch. Returns true once everything has been copied. The tombstones follow the items, because a
-// deletion in `flow.from` may still be in flight to another table that the new replica copies from.
+// Copies one batch. Returns true once everything has been copied. Copies the tombstones after the items:
+// while a deletion in `flow.from` is still in flight to another table, the new replica may copy the deleted
+// item from that table, and the tombstone then removes this copy.
 bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) {
   struct Copied {
     std::string key, item;
@@ -361,7 +362,7 @@ void Replication::finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>
     if (table.copies_from.empty() && !table.stream)
       table.stream =
           Stream{.view = source && source->stream ? source->stream->view : StreamView::new_and_old_images};
-    // Readers, which may read the table from now on, see all copied items.
+    // Readers may read the table from now on. Forget its recent writes, so that readers see all copied items.
     if (table.copies_from.empty()) uses_.recent_writes.forget(table.id);
   });
   if (after && after->stream && !had_stream) uses_.stream_trimmer.stream_made(to->account());

@@ -59,8 +59,8 @@ SnapshotIds last_ids(const Storage& storage) {
   return *ids;
 }
 
-// Holds an account's requests exclusively while its state is replaced. Replication steps skip the account in
-// the meantime, so the destructor wakes replication.
+// Keeps all requests of an account out while the account's state is replaced. Replication steps skip the
+// account in the meantime, so the destructor wakes replication.
 class Replacing {
  public:
   Replacing(Replication& replication, Account& account)
@@ -78,8 +78,8 @@ class Replacing {
   std::unique_lock<Gate> alone_;
 };
 
-// The ranges [from, to) of sequence numbers, starting at `begin`, that records of the stream may have. The
-// numbers of undone records are left out.
+// Returns the ranges [from, to) of the sequence numbers, from `begin` on, that records of the stream may
+// have. The ranges leave out the numbers of undone records.
 std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream, Sequence begin) {
   std::vector<Undoing> undone = stream.undone;
   std::sort(undone.begin(), undone.end(),
@@ -93,9 +93,9 @@ std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream,
   return ranges;
 }
 
-// The undone records of a stream that is restored to `sequence`: those that were already undone when the
-// snapshot was taken, those that were undone later and that the restore does not bring back, and those that
-// this restore undoes.
+// Returns the undone records of a stream that is restored to `sequence`: those that were already undone when
+// the snapshot was taken, those that were undone later and that the restore does not bring back, and those
+// that this restore undoes.
 std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequence sequence,
                                   const std::optional<Undoing>& now) {
   std::vector<Undoing> undone = kept.undone;
@@ -111,8 +111,8 @@ std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequen
   return undone;
 }
 
-// The sequence number in the key of a change record, old version, tombstone or departure; nullopt if the key
-// has none.
+// Returns the sequence number in the key of a change record, old version, tombstone or departure; nullopt if
+// the key has no such number.
 std::optional<Sequence> sequence_in(std::string_view key) {
   switch (key.front()) {
     case 'S': return record_sequence(key);

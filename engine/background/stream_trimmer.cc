@@ -82,7 +82,7 @@ Instant StreamTrimmer::trim(Account& account) {
   const Account::Timeline timeline = account.timeline();
   // Read the time before the records, because no record that is added in the meantime is older than this
   // time. If the clock was moved back, all stored records may be later than the current time, and new records
-  // will be older, so `oldest` is never later than the current time.
+  // will be older than the stored records, so `oldest` is never later than the current time.
   const Instant here = account.clock().now(), now = account.stream_now();
   const std::optional<Instant> found =
       change_log_.trim(account, account.instant_of_stream_time(now - retention_ms), timeline);

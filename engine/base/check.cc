@@ -27,8 +27,8 @@ Installed installed;
 
 THREAD_LOCAL bool is_failing = false;
 
-// Does not use `stderr`, because libmayfly.so is linked from the same object files and could not refer to
-// that variable (engine/base/thread_local.h).
+// Does not use `stderr`, because libmayfly.so is linked from the same object files and cannot refer to that
+// variable (engine/base/thread_local.h).
 void print(const FailedCheck& failed) {
   std::array<char, 1024> line;
   const int length = std::snprintf(line.data(), line.size(),

@@ -63,8 +63,8 @@ struct Cursor::State {
   bool paused = false;
   StoredItem item;
   std::string item_key, bytes;  // reused buffers
-  // Items that the read sees in an earlier state than the stored one. The walk skips the stored state, and
-  // the earlier states are merged into it.
+  // Items that the read sees in an earlier state than the stored one. The walk skips the stored states of
+  // these items and returns their earlier states at the right positions instead.
   Unseen unseen;
   std::vector<Earlier> earlier;
   std::size_t next_earlier = 0;

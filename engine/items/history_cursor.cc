@@ -23,7 +23,8 @@ bool had_fired(const Table& table, std::string_view stored, Instant at) {
   return table.ttl && at >= table.ttl->since && has_fired(table, stored, at);
 }
 
-// The table's description in the snapshot; nullopt if `at` cannot be restored according to it.
+// Returns the table's description in the snapshot; nullopt if, according to this description, `at` cannot be
+// restored.
 std::optional<Table> description_at(const Storage& storage, const Storage::Snapshot& snapshot, TableId id,
                                     Instant at) {
   std::string stored;
@@ -41,7 +42,7 @@ std::optional<Table> description_at(const Storage& storage, const Storage::Snaps
 
 struct HistoryCursor::State {
   Storage::Snapshot snapshot;
-  std::optional<PastWalk> walk;  // nullopt: gone()
+  std::optional<PastWalk> walk;  // nullopt if gone() is true
   Table table;
   std::optional<VersionNumber> number;  // the point's number; nullopt without a point
   bool by_instant = true;
@@ -50,7 +51,8 @@ struct HistoryCursor::State {
 
   explicit State(const Storage& storage) : snapshot(storage) {}
 
-  // The stored item of the walk's current key in the past state; nullopt if there was no item.
+  // Returns the stored item that the walk's current key had in the past state; nullopt if the key had no
+  // item.
   std::optional<std::string_view> then() {
     if (!by_instant) return walk->at(*number);
     const auto is_earlier = [&] {
@@ -84,7 +86,7 @@ HistoryCursor::HistoryCursor(const ItemReader& reader, const LiveTable& table, I
 }
 
 HistoryCursor::~HistoryCursor() {
-  if (state_) state_->walk.reset();  // must end before its snapshot
+  if (state_) state_->walk.reset();  // the walk must be destroyed before its snapshot
 }
 HistoryCursor::HistoryCursor(HistoryCursor&&) noexcept = default;
 HistoryCursor& HistoryCursor::operator=(HistoryCursor&& other) noexcept {
@@ -114,7 +116,7 @@ const StoredItem& HistoryCursor::item() const { return state_->item; }
 
 struct HistoryChanges::State {
   Storage::Snapshot snapshot;
-  std::optional<PastWalk> walk;  // nullopt: gone()
+  std::optional<PastWalk> walk;  // nullopt if gone() is true
   Table table;
   Instant from = 0, to = 0;
   bool had_old = false, has_new = false;
@@ -138,7 +140,7 @@ HistoryChanges::HistoryChanges(const ItemReader& reader, const LiveTable& table,
 }
 
 HistoryChanges::~HistoryChanges() {
-  if (state_) state_->walk.reset();  // must end before its snapshot
+  if (state_) state_->walk.reset();  // the walk must be destroyed before its snapshot
 }
 HistoryChanges::HistoryChanges(HistoryChanges&&) noexcept = default;
 HistoryChanges& HistoryChanges::operator=(HistoryChanges&& other) noexcept {
@@ -159,7 +161,8 @@ bool HistoryChanges::State::changed() {
     if (is_there) into.assign(*stored);
     return is_there;
   };
-  // Each version ends the state that began with the version before it, or at `from`.
+  // Each version holds the item's state before one write. That state began with the previous write or at
+  // `from`.
   bool first = true;
   std::optional<Instant> reaped;
   for (; walk->has_version() && version_at(walk->version()) <= to; walk->next_version()) {

@@ -134,7 +134,7 @@ void RecentWrites::drop_oldest(Log& log) {
 
 // --- reading
 
-// The latest commit that a read with this lag must see.
+// Returns the latest commit that a read with this lag must see.
 Commit RecentWrites::lagging(const Log& log, const Lag& lag, Instant now) {
   const auto commit_before = [&](auto write) {
     return write == log.writes.end() ? log.latest : (*write)->commit - 1;

@@ -84,10 +84,11 @@ struct Transaction::State final : ChangeSource {
 
   void spend_on_writes() const;  // charges the writes to the Hurry (hurry.h) before anything is written
   void write_mirrors();          // gives the mirrors the same writes as their originals
-  // Stages and commits. The locks are held by this transaction, or by the one that items were adopted from.
+  // Stages and commits the writes. The locks are held by this transaction, or by the transaction that the
+  // items were adopted from.
   void write();
   void stage(ItemChange& item);
-  void follow_up();  // does what must follow the commit
+  void follow_up();  // does the work that must follow the commit
   void record_expiries();
   void note_suspect(const ItemChange& item);
   void tell(ChangeFeed& feed, Instant at) const override;

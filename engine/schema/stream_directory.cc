@@ -23,7 +23,8 @@ void StreamDirectory::put(Stream stream) {
 void StreamDirectory::erase(StreamId id) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return;
-  // A restored stream has the same name as the stream that it replaces.
+  // A restored stream has the same name as the stream that it replaces, so the name may already refer to
+  // another stream.
   const auto named = by_name_.find(name_of(*found->second));
   if (named != by_name_.end() && named->second == id) by_name_.erase(named);
   by_id_.erase(found);

@@ -154,8 +154,8 @@ constexpr std::uint64_t large_value_bytes = 16 << 10;
 
 // A compaction keeps its input until its output is complete. So the limits on the sizes of flushes and
 // compactions depend on the memory limit: together, flushes and compactions need about a quarter of that
-// limit in addition to the data. With a memory limit of 2 GB or more, these sizes are RocksDB's defaults,
-// with a buffer of 32 MB.
+// limit in addition to the data. With a memory limit of 2 GB or more, the buffer has 32 MB, and the other
+// sizes are RocksDB's defaults.
 rocksdb::Options memory_options(rocksdb::Env* env, std::shared_ptr<rocksdb::Cache> block_cache,
                                 std::uint64_t bytes_max) {
   constexpr std::uint64_t mb = 1 << 20;
@@ -237,9 +237,9 @@ constexpr std::uint64_t erased_bytes_min = 8 << 20, erased_bytes_min_idle = 2 <<
 constexpr std::uint64_t erased_share_quiet = 4, erased_share_busy = 2;
 constexpr std::chrono::milliseconds quiet_time{200}, idle_time{2000};
 constexpr std::uint64_t quiet_writes_max = 20, quiet_bytes_max = 1 << 20;
-// A compaction copies the values in the oldest files of large values and then deletes these files. It
-// processes one of this many parts of the files at a time, because copying all files could double the
-// memory in use.
+// A compaction copies the values in the oldest files of large values and then deletes these files. The files
+// are processed in this many parts, one part at a time, because copying all files could double the memory in
+// use.
 constexpr std::uint64_t large_value_parts = 4;
 
 // The maximum number of ranges with many erased keys that wait for a compaction.
@@ -317,7 +317,7 @@ struct Storage::Engine final {
   };
 
   // Wakes the upkeep when a job ends. A flush frees the memory of its buffer, and every job frees the memory
-  // that it used to create files.
+  // that it needed for creating files.
   class Jobs final : public rocksdb::EventListener {
    public:
     explicit Jobs(Engine& engine) : engine_(engine) {}
@@ -391,7 +391,7 @@ struct Storage::Engine final {
   std::atomic<bool> refuses_files{false};
   std::atomic<bool> resuming{false};
   // Used only for a directory. Writers hold this mutex in shared mode, and a resumption holds it in exclusive
-  // mode. Neither waits for the mutex; both only try to lock it.
+  // mode. Writers and resumptions never wait for the mutex; they only try to lock it.
   std::shared_mutex writing;
   std::atomic<std::int64_t> memory_file_bytes{0};
   std::unique_ptr<rocksdb::Env> memory_files;  // nullptr: the files are in a directory
@@ -423,7 +423,7 @@ struct Storage::Engine final {
   std::atomic<bool> job_ended{false};             // used only by in-memory storage
   // Used only by the upkeep.
   std::uint64_t writes_before = 0, bytes_before = 0;
-  bool trims = false;  // trim in the next quiet moment
+  bool trims = false;  // whether to trim in the next quiet moment
   RealTime idle_since{}, rests_until{};
 
   // Recovers from errors and returns memory in the background, because writers must not wait for this work.
@@ -996,7 +996,7 @@ struct Storage::Iterator::State {
     if (there > here) there.swap(here);
     engine.note_dead(std::move(there), std::move(here));
   }
-  // Does the same for a step. Finds the key at which the step began by moving the iterator back and forth.
+  // Does the same after a step. Finds the key at which the step began by moving the iterator back and forth.
   void note_dead_step(bool backward) {
     const bool at_end = !iterator->Valid();
     if (at_end && !iterator->status().ok()) return;

@@ -403,7 +403,7 @@ Catalog::Update Catalog::stage_update(LiveTable& live, Table edited, Batch& batc
 }
 
 // Erases the writes in flight to removed replicas and, if no replica is left, the versions and tombstones.
-// Items that a removed replica would have expired may now expire here, so the expiry entries are rebuilt.
+// Items that would have expired in a removed replica may now expire here, so the expiry entries are rebuilt.
 void Catalog::stage_leaving(const Table& old, Table& table, Batch& batch) const {
   bool any_left = false;
   for (const Replica& replica : old.replicas) {
@@ -578,7 +578,7 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::update_together(LiveTable
                                                                        Leaving leaving,
                                                                        const Describe& describe) {
   for (;;) {
-    const auto held = together_with(live);  // by id, the order in which gates are taken
+    const auto held = together_with(live);  // sorted by id, the order in which gates are taken
     std::vector<std::unique_lock<Gate>> gates;
     for (const auto& table : held) gates.emplace_back(table->gate_);
     const Lock changing(changes_);
@@ -669,7 +669,7 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
 
 void Catalog::hold_still(std::string_view account, const std::function<void(const Tables&)>& look) {
   for (;;) {
-    const Tables held = tables(account);  // by id, the order in which gates are taken
+    const Tables held = tables(account);  // sorted by id, the order in which gates are taken
     std::vector<std::unique_lock<Gate>> gates;
     for (const auto& live : held) gates.emplace_back(live->gate_);
     const Lock changing(changes_);
