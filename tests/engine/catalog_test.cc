@@ -341,7 +341,7 @@ TEST_CASE("erasing a stream keeps a newer stream with the same name", "[catalog]
 
 TEST_CASE("tables and their indexes count as used memory until they are dropped", "[catalog]") {
   World world;
-  constexpr std::uint64_t tables = 200, buffer_bytes = 300'000;  // storage's buffer also grows
+  constexpr std::uint64_t tables = 200, buffer_bytes = 300'000;  // how much storage's buffer can grow
   const std::uint64_t before = world.database().health().footprint_bytes();
   for (std::uint64_t i = 0; i < tables; ++i) {
     Table table = simple_table("table" + std::to_string(i));

@@ -94,13 +94,14 @@ TEST_CASE("a write that fails leaves the item and everything derived from the it
         play(world, carts, step);
       } catch (const StorageFault&) {
         ++faults;
-        // An advance may have deleted other items before it failed. Nothing else publishes a record.
+        // An advance may have deleted other items before it failed. No other step that fails publishes a
+        // record.
         if (step % 4 != 3) CHECK(world.database().watermark().published() == published);
       }
       REQUIRE(world.inconsistency(carts) == "");
       REQUIRE(stream_difference(world, carts) == "");
     }
-    CHECK(faults <= 1);  // 0: there are fewer writes than `failing`
+    CHECK(faults <= 1);  // 0 if there are fewer writes than `failing`
     writes = 1000;
     world.advance(start_ms + 100'000);  // now the items whose deletion failed are deleted
     CHECK(world.all(carts).empty());

@@ -30,7 +30,8 @@ Item cart_expiring(const std::string& id, std::int64_t in_seconds) {
   return {{"id", id}, {"user", "u"}, {"day", "mon"}, {"ttl", number(start_seconds + in_seconds)}};
 }
 
-// Each record with its time, and with "ttl" if the service made it: "INSERT a@0", "REMOVE a@60001 ttl".
+// Returns each stream record as text, with its time, and with "ttl" if the record is about an expired item
+// that the service deleted: "INSERT a@0", "REMOVE a@60001 ttl".
 std::vector<std::string> history(World& world, const std::shared_ptr<LiveTable>& table) {
   std::vector<std::string> result;
   for (const ChangeRecord& record : world.records(table->description()->stream->id)) {

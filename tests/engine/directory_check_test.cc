@@ -187,7 +187,7 @@ struct Damage {
   std::string what;
   std::function<void(Storage&)> plant;
   std::string line;   // part of the line that reports this damage
-  bool mends = true;  // false: repair reports that the damage remains, or moves the damaged data to a file
+  bool mends = true;  // false if repair reports that the damage remains, or moves the damaged data to a file
   bool moves = false;
 };
 

@@ -104,7 +104,7 @@ TEST_CASE("each instant since recovery was enabled shows the table as it was at 
   for (int n = 1; n < 6; ++n) {
     world.advance(world.now() + 1000);
     world.put(carts, numbered_cart("a", 100 + n));
-    world.put(carts, numbered_cart("a", n));  // the last write of an instant determines its state
+    world.put(carts, numbered_cart("a", n));  // the last write at an instant counts
     world.put(carts, numbered_cart("b" + std::to_string(n), n));
     if (n > 2) world.remove(carts, {{"id", "b" + std::to_string(n - 2)}});
     states.push_back(items_now(world, carts));
@@ -187,7 +187,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
   const Instant to = from + minute_ms;
   world.clock().set(to);  // no reaper runs
   world.clock().set(to + 5000);
-  world.put(carts, numbered_cart("same", 1));  // after the range
+  world.put(carts, numbered_cart("same", 1));  // written after the range
 
   struct Change {
     std::optional<Item> old_image, new_image;

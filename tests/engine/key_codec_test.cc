@@ -32,7 +32,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// The hash at the start of the partition with these values, in hexadecimal digits.
+// Returns the hash, in hexadecimal digits, at the start of the key of the partition with these values.
 std::string hash_of(std::vector<AttributeValue> values) {
   std::vector<const AttributeValue*> pointers;
   for (const AttributeValue& value : values) pointers.push_back(&value);

@@ -29,7 +29,7 @@ constexpr std::int64_t five_years_s = expiry_age_ms_max / 1000;
 
 Item with_ttl(const std::string& id, AttributeValue ttl) { return {{"id", id}, {"ttl", std::move(ttl)}}; }
 
-// The counts in this order: "milliseconds string wrong_type too_old".
+// Returns the counts in this order: "milliseconds string wrong_type too_old".
 std::string counted(const Live& table) {
   std::string text;
   for (const std::int64_t count : table->never_expiring_items())
@@ -53,8 +53,9 @@ struct NeverWorld : World {
   }
 };
 
-// Changes the stored table and snapshot to what earlier versions wrote: no entries and no counters of items
-// that never expire, and descriptions that do not list such items.
+// Changes the stored table and snapshot to what earlier versions of Mayfly wrote. Those versions wrote no
+// entries and no counters for items that never expire, and their descriptions do not say that the table lists
+// such items.
 void forget_never(World& world, const Live& live, SnapshotId snapshot) {
   Database& database = world.database();
   Batch batch;
@@ -254,7 +255,7 @@ TEST_CASE("the latest items with a suspicious TTL are listed unless they have be
   const auto ids = [&] {
     std::string text;
     for (const TtlSuspect& suspect : world.database().expiries().suspects(*world.carts)) {
-      CHECK(suspect.at.value_or(start_ms) == start_ms);  // suspects no longer in memory come from the index
+      CHECK(suspect.at.value_or(start_ms) == start_ms);  // no time if the suspect is from the index
       text += (text.empty() ? "" : " ") + suspect.key_attributes.find("id")->get_if<std::string>()[0] +
               (suspect.never ? "" : "!");
     }

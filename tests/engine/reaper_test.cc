@@ -352,7 +352,7 @@ TEST_CASE("an item that becomes due during another thread's turn on its account 
       const std::string seconds =
           std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
       world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
-      const bool in_time = world.now() < due;  // false: the item was already due, so its write deleted it
+      const bool in_time = world.now() < due;  // false if the write deleted the item, which was already due
       while (world.now() < due + 5) std::this_thread::yield();  // until the reaper has tried to take the turn
       if (in_time) REQUIRE(removed() == round - 1);
     }

@@ -160,7 +160,7 @@ TEST_CASE("a lagging read sees a table as of one commit and later reads see no o
   const Table& made = *table->description();
   Model model;
   for (int i = 0; i < 10; ++i) write_some(world, table, model, random);
-  model.states.erase(model.states.begin(), model.states.end() - 1);  // writes before the rule are visible
+  model.states.erase(model.states.begin(), model.states.end() - 1);  // reads see all writes so far
   follow(world, {.writes = 8, .milliseconds = {}}, "carts");
   for (int step = 0; step < 300; ++step) {
     if (random() % 3 != 0) {
@@ -418,7 +418,7 @@ TEST_CASE("a read between two changes of one commit sees the whole commit and so
   follow(world, {.writes = 1, .milliseconds = {}});
   int seen = 0;
   const auto subscription =
-      world.database().change_feed().subscribe([&](const Change& change) {  // called after RecentWrites
+      world.database().change_feed().subscribe([&](const Change& change) {  // after RecentWrites's listener
         if (change.table->name != "carts") return;
         seen = static_cast<int>(world.database().recent_writes().horizon(*orders, behind(1)));
       });

@@ -56,8 +56,8 @@ TEST_CASE("the last write prevails no matter when a replica is removed while its
   CHECK(places > 5);
 }
 
-// Replication used to continue from its position before the restore. Replication forgot the deletion, and
-// then the older write arrived.
+// After a restore, replication used to continue from the position that it had before the restore. It forgot
+// the deletion, so the older write prevailed when it arrived.
 TEST_CASE("a deletion prevails over an earlier write no matter when a restore happens while writes arrive",
           "[replication]") {
   const int places = at_each_place([](int place) {

@@ -117,7 +117,7 @@ TEST_CASE("an account's number of route settings and its number of writes in fli
     set_route(world, "us-east-1", "region-" + std::to_string(i), {.paused = true});
   CHECK_FALSE(replication.set_route(account, {"us-east-1", "eu-west-1"}, {.paused = true}));
   set_route(world, "us-east-1", "region-0", {.lag_ms = 1});  // a route that has a setting can be changed;
-  set_route(world, "us-east-1", "region-0", {});             // a default setting does not count as one
+  set_route(world, "us-east-1", "region-0", {});             // the default setting is not counted
   set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   Batch batch;
   const Departure departure{.at = start_ms, .version = 2, .origin = 1, .key = "key", .item = {}};

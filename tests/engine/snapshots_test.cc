@@ -51,7 +51,7 @@ std::vector<Sequence> sequences(World& world, const std::shared_ptr<LiveTable>& 
 // The number of keys of each kind.
 std::map<char, int> keys_by_kind(World& world) {
   std::map<char, int> count;
-  // In memory, images are kept outside of storage.
+  // An in-memory database keeps images outside of storage.
   for (ImageLog log = 1; log < 200; ++log)
     world.database().before_images().each(log, [&](std::string_view, const auto&) { ++count['B']; });
   Storage::Iterator iterator(world.database().storage(), "", "\xff");
@@ -131,7 +131,7 @@ TEST_CASE("a snapshot can be restored any number of times", "[snapshots]") {
 }
 
 TEST_CASE("restoring an earlier snapshot brings back a table that a later one lacks", "[snapshots]") {
-  // Regression: restoring the later snapshot discarded the images of the table.
+  // Restoring the later snapshot used to discard the images of the table.
   World world;
   auto carts = make_carts(world);
   world.put(carts, cart("a", 100));
@@ -444,7 +444,7 @@ namespace {
 // The state of an account at an instant, as its users can see it.
 struct AccountState {
   std::map<std::string, std::map<std::string, Item>> tables;  // items by id, by table
-  std::map<std::string, std::vector<std::string>> indexes;    // names of their indexes
+  std::map<std::string, std::vector<std::string>> indexes;    // names of indexes, by table
   std::map<std::string, bool> ttl;
   std::map<std::string, std::size_t> records;  // number of records in a table's stream
   Instant now = 0;
@@ -754,13 +754,13 @@ TEST_CASE("data that snapshots keep in memory counts as used memory until the sn
   put_all('a');
   const SnapshotId snapshot = world.database().snapshots().take(account);
   put_all('b');
-  put_all('c');  // no snapshot needs the values that these replace
+  put_all('c');  // no snapshot needs the values that these writes replace
   const std::uint64_t with = world.database().health().footprint_bytes();
   REQUIRE(world.database().snapshots().drop(account, snapshot));
   CHECK(with - world.database().health().footprint_bytes() >= 2'000'000);
 }
 
-// ThreadSanitizer tracks at most 64 locks per thread, and a snapshot takes one for each table.
+// ThreadSanitizer tracks at most 64 locks per thread, and taking a snapshot locks each table.
 #ifndef __SANITIZE_THREAD__
 TEST_CASE("the memory cost of a snapshot depends on the changes since the previous one", "[snapshots]") {
   World world;

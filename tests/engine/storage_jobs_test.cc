@@ -120,7 +120,7 @@ TEST_CASE("after an error hold() does not wait for the flush that caused the err
 
 TEST_CASE("a flush that starts after an error is held until it is released but a compaction is not held") {
   Fixture world;
-  world.schedule(flush);  // scheduled before the error, started by a thread after it
+  world.schedule(flush);  // scheduled before the error, but started by a thread after the error
   CHECK(world.jobs->hold(hours(1)));
   world.schedule(compaction);
   world.env.run_next();

@@ -696,7 +696,7 @@ TEST_CASE("program code that is given back to the kernel is no longer resident i
       const auto* code = reinterpret_cast<const volatile char*>(program->dlpi_addr + part.p_vaddr);
       for (std::size_t byte = 0; byte < part.p_memsz; byte += 4096) sum += code[byte];
     }
-    return sum == 0 ? 1 : sum;  // not 0: stop after the first object, the program itself
+    return sum == 0 ? 1 : sum;  // not 0, so that the walk ends at the first object, the program itself
   };
   CHECK(dl_iterate_phdr(read_code, nullptr) != 0);
   const std::uint64_t before = resident_kb("RssFile:");
