@@ -189,9 +189,11 @@ void Clients::keep_or_restore() {
     };
     const Answer answer = run(std::move(request),
                               [&] { return control("POST", "snapshots/" + kept.id + "/restore", nullptr); });
-    // If the restore failed, the snapshot may have been dropped, or deleted by a reset, in the meantime.
+    // The snapshot may have been dropped, or deleted by a reset, in the meantime, so a restore that fails is
+    // not an error.
     if (answer.status == 200 && !mine().changed) say_wrong("restored, but nothing was replaced", answer);
-    // After the account is replaced, the deletion of mappings whose stream no longer exists can still fail.
+    // After the account is replaced, the deletion of mappings whose stream no longer exists can still fail,
+    // and the response is then a 5xx.
     if (answer.status < 500 && answer.status != 200 && mine().changed)
       say_wrong("not restored, but replaced", answer);
     if (answer.status >= 500 && !options_.faults) say_wrong("unexpected response", answer);

@@ -223,7 +223,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
 
   mutable std::mutex mutex_;  // used by the thread that waits for jobs and by the jobs
   Failing failing_ = Failing::nothing;
-  std::optional<std::uint64_t> room_;  // bytes that can be appended; nullopt: unlimited
+  std::optional<std::uint64_t> room_;  // bytes that can be appended; nullopt if unlimited
   bool dead_ = false;
   std::uint64_t operations_ = 0, crash_at_ = 0;
   std::map<std::string, Written> written_;

@@ -47,7 +47,7 @@ std::string model_key(bool sorted, const Json& item) {
 std::optional<engine::Instant> due_of(const Json& item) {
   const auto ttl = item.find("ttl");
   if (ttl == item.end()) return std::nullopt;
-  // The item still exists in the first millisecond of that second.
+  // The item still exists in the first millisecond of the second that its TTL names.
   return std::stoll(ttl->at("N").get<std::string>()) * 1000 + 1;
 }
 
@@ -354,7 +354,7 @@ bool Model::explains(const Request& request, const ItemIntent& intent, const Tol
                      engine::Instant at) const {
   const ModelTable* const table = state().find(intent.table);
   if (table == nullptr) return false;
-  // If a restore may have taken the clock back since the request began, the engine may have checked the item
+  // If a restore may have moved the clock back since the request began, the engine may have checked the item
   // at any time.
   const engine::Instant begin = request.earliest(at);
   const Json* const seen[] = {visible(*table, intent.key, begin), visible(*table, intent.key, at)};

@@ -205,7 +205,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const auto is_it = [&there](const ModelTable* near) {
       return near != nullptr && same_settings(*near, there) && same_items(*near, there);
     };
-    // The table may not be deleted yet.
+    // The table may not have been deleted yet.
     if (before.find(name) == nullptr && !was_near(state, name, is_it)) return false;
   }
   if (!departures_follow(before, found)) return false;

@@ -108,7 +108,7 @@ void Model::carry_over_replica(ModelState& found, const std::string& name, const
     } else if (write != stored_writes.end() && write->second.number % 2 == 1) {
       whose = expires_here(was, key) ? Whose::service : Whose::met;
     }
-    // wins() compares with the items before the change.
+    // wins() compares a write with the items as they were before the change.
     ModelState before = found;
     before.edit(name).items = was.items;
     replicate(before, name, key, whose, item);
@@ -121,7 +121,7 @@ void Model::carry_over_replica(ModelState& found, const std::string& name, const
 
 namespace {
 
-// The writes to the item, without copied items, which storage does not list.
+// Returns the writes in flight to the item. Copied items are left out, because storage does not list them.
 std::vector<ModelDeparture> sent_to(const std::vector<ModelDeparture>& arriving, const std::string& key) {
   std::vector<ModelDeparture> sent;
   for (const ModelDeparture& each : arriving)
@@ -164,7 +164,7 @@ bool Model::departures_follow(const ModelState& before, const ModelState& found)
     const ModelTable* const other = found.find(table.replica);
     const ModelTable* const other_was = before.find(table.replica);
     if (left.size() > sent.size() || !ends_so(sent, sent.size() - left.size(), left)) {
-      // One commit may have sent one more write.
+      // A commit that was not reported may have sent one more write.
       if (left.empty() || other == nullptr || other_was == nullptr ||
           same_item(stored(*other, key), stored(*other_was, key)) ||
           !same_item(left.back().item.get(), stored(*other, key)))
@@ -172,8 +172,9 @@ bool Model::departures_follow(const ModelState& before, const ModelState& found)
       left.pop_back();
       if (left.size() > sent.size() || !ends_so(sent, sent.size() - left.size(), left)) return false;
     }
-    // If a copy included a write before that write arrived, storage has recorded that as well. But storage
-    // can forget the write that deleted an item if the only write in flight is a second deletion.
+    // If the model knows that a copy included a write before the write arrived, storage must have recorded
+    // this as well. However, storage can forget the write that deleted an item if the only write in flight is
+    // a second deletion.
     const auto is_second_deletion = [&](const ModelDeparture& each) {
       return each.item == nullptr && stored(table, key) == nullptr;
     };

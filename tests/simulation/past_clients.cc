@@ -1,4 +1,4 @@
-// Client requests about the past: recovery, backups, and restoring tables from either.
+// Client requests about the past: recovery, backups, and restores to an instant or from a backup.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -31,7 +31,7 @@ Candidates joined(Candidates one, const Candidates& other) {
 
 constexpr engine::Instant hour_ms = 3600 * 1000;
 
-// Upper bound of the earliest restorable instant.
+// Returns an upper bound of the earliest restorable instant.
 engine::Instant earliest_of(const ModelRecovery& recovery, engine::Instant now) {
   return std::max({recovery.since_latest, recovery.given_up, now - recovery.days * day_ms});
 }
@@ -43,7 +43,7 @@ bool any_is_creating(const ModelState& state) {
                      [](const auto& table) { return table.second->may_be_creating(); });
 }
 
-// Converts a time in seconds, as in responses.
+// Converts a time in seconds, the unit in responses, to an instant.
 engine::Instant instant_of(const Json& seconds) {
   return static_cast<engine::Instant>(seconds.get<double>() * 1000 + 0.5);
 }
@@ -52,7 +52,7 @@ engine::Instant instant_of(const Json& seconds) {
 
 void Clients::use_past() {
   if (!options_.past) return;
-  away_ = false;  // each region has its own history; only the home region's is tested
+  away_ = false;  // each region has its own history; only the history of the home region is tested
   static constexpr void (Clients::*ways[])() = {
       &Clients::switch_recovery, &Clients::take_backup,     &Clients::take_backup,
       &Clients::drop_backup,     &Clients::restore_backup,  &Clients::restore_backup,
@@ -60,7 +60,7 @@ void Clients::use_past() {
   (this->*ways[pick(std::size(ways))])();
 }
 
-// A lower bound of the time at which a request acts; 0 if the clock can be taken back in the meantime.
+// A lower bound of the time at which a request acts; 0 if the clock can be moved back in the meantime.
 engine::Instant Clients::not_before() const { return options_.whole_account ? 0 : now(); }
 
 // --- recovery
@@ -187,7 +187,8 @@ void Clients::makes_table(Request& request, const std::string& target,
                           std::function<Candidates(const ModelState&)> candidates) {
   request.change = [this, target, source = std::move(source),
                     candidates = std::move(candidates)](ModelState& state) {
-    // A half-restored table from a snapshot may have been removed, which made its name available.
+    // A snapshot may have contained the table while the table was half restored. The database may have
+    // removed such a table, which makes its name available.
     if (const ModelTable* const present = state.find(target); present != nullptr && !present->may_be_removed)
       return;
     ModelTable made{.name = target,
@@ -307,7 +308,7 @@ void Clients::restore_instant() {
       if (table == nullptr || !table->recovery || table->is_creating()) return false;
       const engine::Instant earliest = whole_second(
           std::max(table->recovery->since_earliest, std::min(now, begun) - table->recovery->days * day_ms));
-      // If all but the latest instants have been given up, the first second is also the last.
+      // If all but the latest instants have been given up, the first restorable second is also the last one.
       const engine::Instant latest_first = is_bounded ? now : std::min(table->recovery->since_latest, now);
       return earliest <= at &&
              at <= std::max(lag == 0 ? now : whole_second(now - lag), whole_second(latest_first));
@@ -349,7 +350,7 @@ void Clients::check_past(const std::string& name, const ModelTable& table) {
            std::to_string(history.bytes_max()));
   const auto live = emulator_->database().catalog().find(scope_, name);
   const auto restorable = live ? emulator_->database().history().restorable(*live) : std::nullopt;
-  if (!restorable || options_.faults || options_.whole_account) return;  // the clock might be taken back
+  if (!restorable || options_.faults || options_.whole_account) return;  // the clock might be moved back
   engine::Instant& earliest = earliest_[table.number];
   if (restorable->earliest < earliest)
     wrong_(name + ": instants that were given up are restorable again: from " +

@@ -84,8 +84,8 @@ void Clients::search_of(const std::string& table, Search how) {
   finish();
 }
 
-// Reads the same table or index several times. Each read sees the state of the previous one or a later state,
-// and never part of a transaction.
+// Reads the same table or index several times. Each read sees the same state as the previous read or a later
+// state, and never sees only part of a transaction.
 void Clients::look_again() {
   if (!options_.stale_reads) return;
   const std::string table = pick_table();

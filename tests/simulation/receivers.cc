@@ -54,8 +54,9 @@ InvocationAnswer Receivers::answer_of_function(const Call& call) {
   return {.body = "{}"};
 }
 
-// Kinesis can reject the last records of a call, which must then be sent again. It does not reject records in
-// the middle, because these would arrive after their successors, as on AWS.
+// The simulated Kinesis can reject the last records of a call, which must then be sent again. Unlike Kinesis
+// on AWS, it does not reject records in the middle of a call, because such records would arrive after their
+// successors.
 InvocationAnswer Receivers::answer_of_kinesis(const Call& call) {
   Json answers = Json::array();
   const std::string stream = call.body.at("StreamARN");

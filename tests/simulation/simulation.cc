@@ -49,7 +49,7 @@ Json json_of(const std::optional<engine::Item>& item) {
   return Json::parse(text);
 }
 
-// The model's name of an item: "a/5" for the readable key id="a", at=5.
+// Returns the model's name for an item: "a/5" for the readable key id="a", at=5.
 std::string model_key_of(const engine::Table& table, std::string_view encoded) {
   const std::string readable = engine::readable_key(table.keys, encoded);
   const auto first = readable.find('"') + 1, last = readable.rfind('"'), sort = readable.find("at=");
@@ -58,7 +58,7 @@ std::string model_key_of(const engine::Table& table, std::string_view encoded) {
   return key;
 }
 
-// The last write to an item of a global table, including a write that removed the item. Returns nullopt if
+// Returns the last write to an item of a global table, including a write that removed the item; nullopt if
 // the table is not global or the item is older than its replica.
 std::optional<ModelWrite> write_of(const engine::Database& database, const engine::Table& table,
                                    std::string_view key) {
@@ -372,7 +372,7 @@ class Simulation {
     }
     engine::Database& database = emulator_->database();
     if (life_ > 0) {
-      // If the clock was taken back, or one of its moves was lost, instants repeat.
+      // If the clock was moved back, or one of its moves was lost, instants repeat.
       const bool went_back = ahead() < ahead_;
       if (went_back && !may_lose_commits_ && !model_.may_be_rewound())
         return wrong("the account's time went backward");
@@ -416,7 +416,7 @@ class Simulation {
         }
       });
     }
-    threads.emplace_back([this, &working] {  // moves time, checks storage, fails the disk
+    threads.emplace_back([this, &working] {  // moves time, checks storage and makes the disk fail
       std::mt19937_64 passing(seed_of(30 + static_cast<std::uint64_t>(life_)));
       engine::Instant latest = 0;
       while (working > 0) {
@@ -450,7 +450,8 @@ class Simulation {
       if (env_) {
         env_->crash_at(0);
         env_->fail(Failing::nothing);
-        // Failed work is retried after a second, possibly before storage has resumed.
+        // Failed work is retried after a second, possibly before storage has resumed, so let several seconds
+        // pass.
         for (int tries = 0; tries < 3; ++tries) {
           clock_->move(1000);
           scheduler_->run();
@@ -538,7 +539,7 @@ class Simulation {
   std::uint64_t history_bytes_max_ = 0;
   engine::Instant ahead_ = 0;
   bool streams_stay_ = false;   // tables keep the streams of the first life
-  bool clock_goes_on_ = false;  // no restore or reset takes the clock back
+  bool clock_goes_on_ = false;  // no restore or reset moves the clock back
   bool mappings_stay_ = true;
 };
 

@@ -15,7 +15,8 @@ ItemIntent Clients::put_intent(const std::string& table, Json item, bool if_abse
           }};
 }
 
-// Checks the response to a write against the changes that the model was notified of and against its state.
+// Checks the response to a write against the changes that the model was notified of and against the model's
+// state.
 void Clients::judge_write(const Answer& answer) {
   const Request& request = mine();
   const bool told = std::any_of(request.intents.begin(), request.intents.end(),
