@@ -4,7 +4,7 @@
 //   r h                                              read-only, with the HTTP headers that follow
 //   MCP-Protocol-Version: 2025-03-26
 //   Mcp-Method: tools/call
-//   < 200 {"TableNames":["a"]}                       response to every call, instead of the emulator's
+//   < 200 {"TableNames":["a"]}                       fixed response to every call
 //   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_tables"}}
 //
 // For any message, the response is JSON-RPC on one line of limited size, and repeating the message gets the

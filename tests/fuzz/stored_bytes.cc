@@ -1,4 +1,4 @@
-// Decodes bytes as if they were stored. Malformed bytes are rejected without reading beyond their end.
+// Decodes bytes as if they were stored. The decoder rejects malformed bytes and never reads beyond their end.
 // Accepted bytes are exactly what encoding the decoded value produces. In the other direction, an encoded
 // value is decoded unchanged.
 //
