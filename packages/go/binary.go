@@ -67,8 +67,8 @@ func isProgram(path string) error {
 	return nil
 }
 
-// archive returns the name of the release archive that contains the program for a machine, or "" if no archive supports the
-// machine.
+// archive returns the name of the release archive that contains the program for a machine, or "" if Mayfly has no
+// program for that machine.
 func archive(goos, goarch string) string {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goarch]
 	if goos != "linux" || arch == "" {

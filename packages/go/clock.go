@@ -65,7 +65,7 @@ type Advanced struct {
 	Never       map[string]map[TTLReason]int // items whose TTL can never fire, by table and reason
 	BornExpired map[string]int               `json:"born_expired"` // items written with a TTL that had already passed, by table
 
-	// Only for a settled advance:
+	// Set only by an advance with Settle or SettleWithin:
 	Settled    bool         // whether every stream record has reached its functions
 	Unfinished []Unfinished // mappings that still have records to deliver
 	GivenUp    []GivenUp    `json:"given_up"` // batches that the server gave up on since the last settle
@@ -134,9 +134,9 @@ func (e InvocationError) String() string {
 // AdvanceOption is an option of an advance: Settle, SettleWithin or AgeStreams.
 type AdvanceOption func(body map[string]any)
 
-// Settle makes an advance wait until every record in the world's streams has reached its functions, for at most 30 seconds
-// of real time. If a function that was not registered with MayFail fails, the advance returns a *HandlerError. The advance
-// does not wait for a function that keeps failing.
+// Settle makes an advance wait at most 30 seconds of real time until every record in the world's streams has reached
+// its functions. If a function that was not registered with MayFail fails, the advance returns a *HandlerError. The
+// advance does not wait for a function that keeps failing.
 func Settle() AdvanceOption { return func(body map[string]any) { body["settle"] = "triggers" } }
 
 // SettleWithin is like Settle, but with a different time limit: at most ten minutes.

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Control makes any call to the control API for this world: Control(ctx, "GET", "/jobs", nil, &jobs). `path` is the part
-// after /_mayfly. `body` is encoded as JSON; nil means no body. The response is decoded into `answer` unless `answer` is
-// nil.
+// Control makes any call to the control API for this world: Control(ctx, "GET", "/jobs", nil, &jobs). `path` is the
+// part of the URL after /_mayfly. `body` is encoded as JSON; nil means no body. The response is decoded into `answer`
+// unless `answer` is nil.
 //
 // Control returns an *Error if the server refuses the call, and an *EndedError if the server has ended.
 func (world *World) Control(ctx context.Context, method, path string, body, answer any) error {
@@ -88,8 +88,8 @@ func (server *Server) whyNot(err error) error {
 	}
 }
 
-// refusal converts an error response. DynamoDB and the control API send the error's type in the body. Lambda sends it in a
-// header.
+// refusal converts an error response to an *Error. DynamoDB and the control API send the error's type in the body.
+// Lambda sends the type in a header.
 func refusal(answer *http.Response, text []byte) *Error {
 	said := struct {
 		Type    string `json:"__type"`

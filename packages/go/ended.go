@@ -33,7 +33,8 @@ func (server *Server) neverRetryEnded(options *retry.StandardOptions) {
 	options.Retryables = append([]retry.IsErrorRetryable{ended}, options.Retryables...)
 }
 
-// addEndedErrors removes the errors in which AWS SDK clients wrap an *EndedError, so that its message is readable.
+// addEndedErrors removes the errors in which the steps of an AWS SDK call wrap an *EndedError, so that the message is
+// readable. The client then wraps the *EndedError once.
 func addEndedErrors(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("MayflyEnded",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (

@@ -47,8 +47,8 @@ func (e *BinaryError) problem(platform string) string {
 
 func (e *BinaryError) Unwrap() error { return e.Err }
 
-// StartError says that the server started but never answered. It wraps context.DeadlineExceeded if the time limit passed,
-// and *exec.ExitError if the server ended.
+// StartError says that the server started but never answered. It wraps context.DeadlineExceeded if the time limit
+// passed, and an *exec.ExitError if the server ended with a nonzero exit status or was killed.
 type StartError struct {
 	Binary string
 	Err    error
@@ -103,7 +103,8 @@ func (e *URLError) Error() string {
 
 func (e *URLError) Unwrap() error { return e.Err }
 
-// EndedError says that the server ended before it answered a call. Calls to DynamoDB and Streams return it wrapped.
+// EndedError says that the server ended before it answered a call. An AWS SDK client wraps the
+// *EndedError in an error of its own; use errors.As to get the *EndedError.
 type EndedError struct {
 	Err error  // the error of the call
 	How string // "exit status 1", "signal: killed"

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// Failpoint stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary
-// item, and an advance of the world's clock blocks when it reaches the item's expiry.
+// Failpoint stops the expiry of an item just before the item is deleted. Until the failpoint is released, clients can
+// read and change the item, and an advance of the world's clock blocks when it reaches the item's expiry.
 type Failpoint struct {
 	world *World
 	table string
 	key   Item
 }
 
-// Failpoint arms a failpoint for the item with this key: map[string]any{"id": "1"}, a struct, or attribute values.
+// Failpoint arms a failpoint for the item with this key. The key is map[string]any{"id": "1"}, a struct, or attribute
+// values.
 func (world *World) Failpoint(ctx context.Context, table string, key any) (*Failpoint, error) {
 	item, err := keyOf(key)
 	if err != nil {

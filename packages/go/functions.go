@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Function handles invocations by event source mappings and by Lambda's Invoke. It receives the payload, which is JSON, and
-// its result is encoded as JSON. An error or a panic fails the invocation. Unless the function was registered with MayFail,
-// the failure also fails the test: it is printed to stderr, and the next Settle, settled Advance or Close returns it as a
-// *HandlerError.
+// Function handles invocations by event source mappings and by Lambda's Invoke. It receives the payload, which is JSON,
+// and its result is encoded as JSON. An error or a panic fails the invocation. Unless the function was registered with
+// MayFail, the failure also fails the test: it is printed to stderr, and the next Settle, Advance with Settle, or Close
+// returns a *HandlerError.
 type Function func(ctx context.Context, payload json.RawMessage) (any, error)
 
-// Handler turns a function that takes a decoded event, such as a Lambda handler, into a Function:
+// Handler turns a Lambda handler, or another function that takes a decoded event, into a Function:
 //
 //	mayfly.Handler(func(ctx context.Context, event mayfly.StreamEvent) (any, error) { … })
 func Handler[E, R any](handle func(context.Context, E) (R, error)) Function {
@@ -176,8 +176,8 @@ func (local *localFunctions) ServeHTTP(out http.ResponseWriter, request *http.Re
 	_, _ = out.Write(text)
 }
 
-// call runs the function and returns a panic as a *PanicError. It uses a separate goroutine, because t.FailNow ends the
-// goroutine that calls it.
+// call runs the function in a separate goroutine, because t.FailNow ends the calling goroutine. It returns a panic as a
+// *PanicError.
 func call(ctx context.Context, function Function, payload []byte) (result any, err error) {
 	done := make(chan struct{})
 	go func() {

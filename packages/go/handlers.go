@@ -36,7 +36,7 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }
 
-// Unwrap returns the value of the panic if the value is an error.
+// Unwrap returns the value of the panic if the value is an error, and nil otherwise.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
@@ -45,7 +45,7 @@ func (e *PanicError) Unwrap() error {
 // HandlerError says that a function that was not registered with MayFail failed, or that a trigger has records for a
 // function that is not registered. errors.Is and errors.As find the errors that the test's handlers returned.
 type HandlerError struct {
-	Failures     []HandlerFailure // of the test's handlers, oldest first
+	Failures     []HandlerFailure // failures of the test's handlers, oldest first
 	GivenUp      []GivenUp        // batches that the server gave up on
 	Retrying     []Unfinished     // mappings whose failing batch the server is still retrying
 	Unregistered []Unfinished     // mappings that have records for a function that is not registered
@@ -55,7 +55,7 @@ func (e *HandlerError) Error() string {
 	sentences, functions := e.ofHandlers()
 	because := func(function string, err InvocationError) string {
 		if slices.Contains(functions, function) || err == (InvocationError{}) {
-			return "" // the handler's own error is listed already
+			return "" // the handler's own error is already listed, or the error is unknown
 		}
 		return ", last error: " + err.String()
 	}
@@ -184,7 +184,7 @@ func (failure HandlerFailure) print(out io.Writer, last bool) {
 	_, _ = io.WriteString(out, text)
 }
 
-// unreported returns the unexpected failures that were not reported yet, and marks them as reported.
+// unreported returns the unexpected failures that have not been reported yet, and marks these failures as reported.
 func (failures *handlerFailures) unreported() []HandlerFailure {
 	failures.mutex.Lock()
 	defer failures.mutex.Unlock()
@@ -198,8 +198,8 @@ func (failures *handlerFailures) unreported() []HandlerFailure {
 	return fresh
 }
 
-// HandlerFailures returns the failures of the test's handlers since the world was created, oldest first, including expected
-// failures; at most 1,000.
+// HandlerFailures returns the failures of the test's handlers since the world was created, oldest first. It includes
+// expected failures, and returns at most 1,000.
 func (world *World) HandlerFailures() []HandlerFailure {
 	world.failures.mutex.Lock()
 	defer world.failures.mutex.Unlock()
@@ -208,20 +208,21 @@ func (world *World) HandlerFailures() []HandlerFailure {
 
 const deliveryWait = 2 * time.Second
 
-// CheckHandlers waits until the world's functions have processed the records written so far, for at most two seconds. It
-// returns a *HandlerError if handlers of the test failed unexpectedly and no earlier call to CheckHandlers, Settle, Advance
-// or Close returned the failures.
+// CheckHandlers waits at most two seconds until the world's functions have processed the records written so far. It
+// returns a *HandlerError if handlers of the test failed unexpectedly and no earlier call to CheckHandlers, Settle,
+// Advance or Close returned the failures.
 func (world *World) CheckHandlers() error {
 	if world.functions.registered.Load() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*deliveryWait)
 		defer cancel()
 		body := map[string]any{"seconds": 0, "settle": "triggers", "settle_seconds": deliveryWait.Seconds()}
-		_ = world.Control(ctx, "POST", "/clock/advance", body, nil) // the call fails if the server has ended
+		_ = world.Control(ctx, "POST", "/clock/advance", body, nil) // ignore the error: the server may have ended
 	}
 	return world.checkHandlers()
 }
 
-// checkHandlers returns the failures of handlers that no earlier call returned.
+// checkHandlers returns a *HandlerError with the handlers' failures that no earlier call returned, or nil if there are
+// none.
 func (world *World) checkHandlers() error {
 	if failures := world.failures.unreported(); failures != nil {
 		return &HandlerError{Failures: failures}
@@ -229,7 +230,7 @@ func (world *World) checkHandlers() error {
 	return nil
 }
 
-// checkSettled returns the *HandlerError of a settled advance, or nil.
+// checkSettled returns the *HandlerError of an advance with Settle, or nil if there are no failures to report.
 func (world *World) checkSettled(advanced Advanced) error {
 	failed := &HandlerError{Failures: world.failures.unreported()}
 	for _, batch := range advanced.GivenUp {

@@ -22,8 +22,8 @@ func (item *Item) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes DynamoDB JSON.
 func (item Item) MarshalJSON() ([]byte, error) { return attributevalue.MarshalMapJSON(item) }
 
-// keyOf converts a key from a test: map[string]any{"id": "1"}, a struct that attributevalue.MarshalMap accepts, or attribute
-// values.
+// keyOf converts a key to an Item. The key is map[string]any{"id": "1"}, a struct that attributevalue.MarshalMap
+// accepts, attribute values, or DynamoDB JSON as a json.RawMessage.
 func keyOf(key any) (Item, error) {
 	switch key := key.(type) {
 	case Item:

@@ -26,7 +26,7 @@ type serverLog struct {
 	rest  []byte          // the beginning of the next line
 	marks []chan struct{} // one channel for each mark in the pipe, oldest first; closed when the mark has been read
 
-	marking sync.Mutex // keeps `marks` in the pipe's order; locked before `mutex`
+	marking sync.Mutex // keeps `marks` in the order of the marks in the pipe; locked before `mutex`
 	pipe    *os.File   // the pipe's write end; nil: the log is not open
 }
 
@@ -56,7 +56,7 @@ func (log *serverLog) close() {
 	}
 }
 
-// catchUp waits until all lines that the server has written so far have been read, for at most catchUpMax.
+// catchUp waits at most catchUpMax until all lines that the server has written so far have been read.
 func (log *serverLog) catchUp() {
 	read := make(chan struct{})
 	if !log.writeMark(read) {

@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// Options configure Start. With the zero value, Start starts a server in memory on a free port.
+// Options configure Start. With the zero value, Start starts a server that keeps its data in memory and listens on a
+// free port.
 type Options struct {
-	// Binary is the path of the program. Empty: MAYFLY_BINARY, else mayfly in the directory of the running program, else
-	// mayfly on PATH.
+	// Binary is the path of the program. If it is empty, Start uses MAYFLY_BINARY if that is set, else mayfly in the
+	// directory of the running program, else mayfly on PATH.
 	Binary string
-	// URL is the URL of an existing server, http://127.0.0.1:8000. Start then starts no server, and Close leaves the existing
-	// one running. Empty: MAYFLY_URL, if that is set.
+	// URL is the URL of an existing server, such as http://127.0.0.1:8000. If it is set, Start starts no server, and
+	// Close leaves the existing server running. If it is empty, Start uses MAYFLY_URL if that is set.
 	URL string
 	// Args are additional arguments for `mayfly serve`. They override --port and --accounts-max, which Start sets.
 	Args []string
-	// StartTimeout is the time limit for the start. 0: ten seconds.
+	// StartTimeout is the time limit for the start. 0 means ten seconds.
 	StartTimeout time.Duration
-	// Region is the region for which clients sign. Empty: us-east-1.
+	// Region is the region for which clients sign. Empty means us-east-1.
 	Region string
 }
 

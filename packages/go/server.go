@@ -36,8 +36,8 @@ const (
 	endWait         = 5 * time.Second
 )
 
-// Start starts a server, or uses the existing one at Options.URL or MAYFLY_URL, and returns when it answers. The server
-// ends when Close is called, or when this process ends for any reason.
+// Start starts a server, or uses the existing one at Options.URL or MAYFLY_URL, and returns when the server answers. A
+// server that Start started ends when Close is called, or when this process ends for any reason.
 //
 // Errors are *BinaryError, *StartError, *URLError or *VersionError. Each message says what to do.
 func Start(ctx context.Context, options Options) (*Server, error) {
@@ -75,7 +75,7 @@ func newHTTPClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConns: 0, MaxIdleConnsPerHost: 256}}
 }
 
-// launch starts the program. It returns when the server answers or has ended.
+// launch starts the program. It returns when the server answers, when the server has ended, or when `ctx` is done.
 func (server *Server) launch(ctx context.Context, program binary, options Options) error {
 	stderr, err := server.log.open()
 	if err != nil {
@@ -204,7 +204,8 @@ func (server *Server) readHealth(ctx context.Context) error {
 	return nil
 }
 
-// exit returns how the process ended. It is an error even with exit status 0, because the server should not have ended.
+// exit returns an error that says how the process ended. Exit status 0 is an error too, because the server should not
+// have ended.
 func (server *Server) exit() error {
 	if server.endErr != nil {
 		return server.endErr

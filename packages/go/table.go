@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Table describes a table for CreateTable. Name is required; the zero value of every other field is its default:
+// Table describes a table for CreateTable. Name is required. In every other field, the zero value selects the default:
 //
 //	mayfly.Table{Name: "carts", TTL: "ttl"}
 //	mayfly.Table{Name: "orders", Key: mayfly.S("customer"), Sort: mayfly.N("at"), Stream: mayfly.StreamOff,
@@ -56,7 +56,7 @@ const (
 type Index struct {
 	Name       string
 	Key        KeyAttribute // partition key of a global index
-	Sort       KeyAttribute // sort key; default of a global index: none
+	Sort       KeyAttribute // sort key; optional in a global index
 	Projection Projection   // default: all attributes
 	Local      bool
 }
@@ -174,7 +174,7 @@ func (index Index) addTo(input *dynamodb.CreateTableInput, partition KeyAttribut
 	return nil
 }
 
-// keyAttributes are the distinct attributes of all keys of a table.
+// keyAttributes are the distinct attributes of the keys of a table and its indexes.
 type keyAttributes struct{ definitions []types.AttributeDefinition }
 
 func (attributes *keyAttributes) keys(partition, sort KeyAttribute) ([]types.KeySchemaElement, error) {

@@ -24,7 +24,7 @@ type TTLMode string
 const (
 	TTLExact  TTLMode = "exact"  // immediately
 	TTLAWS    TTLMode = "aws"    // late, as on AWS
-	TTLManual TTLMode = "manual" // by Sweep
+	TTLManual TTLMode = "manual" // when Sweep is called
 )
 
 // TTLReason says why a TTL is suspect.
@@ -100,8 +100,8 @@ func (ttl TTL) Manual(ctx context.Context) error {
 	return ttl.set(ctx, map[string]any{"mode": TTLManual})
 }
 
-// AWS sets the mode to aws: items are deleted late, as on AWS, each after a random delay between `least` and `most`, in
-// whole seconds. The same seed gives the same delays.
+// AWS sets the mode to aws: items are deleted late, as on AWS, each after a random delay between `least` and `most`,
+// which are rounded down to whole seconds. The same seed gives the same delays.
 func (ttl TTL) AWS(ctx context.Context, least, most time.Duration, seed int64) error {
 	delay := []int64{int64(least / time.Second), int64(most / time.Second)}
 	return ttl.set(ctx, map[string]any{"mode": TTLAWS, "delay_seconds": delay, "seed": seed})

@@ -17,7 +17,8 @@ import (
 // World is a separate account with its own tables, streams and clock. A new world is empty, and its clock shows the host's
 // time.
 type World struct {
-	// AWS SDK clients with the SDK's defaults, which retry failed calls. If the server has ended, the error is an *EndedError.
+	// DynamoDB and Streams are AWS SDK clients with the SDK's default settings, so they retry failed calls. If the
+	// server has ended, a call returns an error that wraps an *EndedError.
 	DynamoDB *dynamodb.Client
 	Streams  *dynamodbstreams.Client
 	Clock    *Clock

@@ -12,7 +12,7 @@ func Example() {
 	ctx := context.Background()
 	server, err := mayfly.Start(ctx, mayfly.Options{})
 	if err != nil {
-		panic(err) // says what to do
+		panic(err) // the message says what to do
 	}
 	defer server.Close()
 

@@ -24,7 +24,7 @@ func TestTimeTravelFaultsAndFailpoints(t *testing.T) {
 	world.Clock.AdvanceToNextExpiry()
 	world.Restore(snapshot)
 
-	world.TTL("carts").AWS(10*time.Minute, 28*time.Minute, 1) // delete late, as AWS does; or Manual, and Sweep
+	world.TTL("carts").AWS(10*time.Minute, 28*time.Minute, 1) // delete late, as AWS does; or call Manual and Sweep
 	world.Faults(mayfly.Fault{Kind: mayfly.Throttle, Operation: "PutItem", Count: 2})
 	world.ClearFaults()
 
@@ -42,5 +42,5 @@ func TestTimeTravelFaultsAndFailpoints(t *testing.T) {
 	if err := <-advanced; err != nil {
 		t.Fatal(err)
 	}
-	world.Control("GET", "/jobs", nil) // any other call of the control API
+	world.Control("GET", "/jobs", nil) // any other call to the control API
 }

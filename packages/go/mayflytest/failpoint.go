@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// Failpoint stops the expiry of an item just before its deletion.
+// Failpoint stops the expiry of an item just before the item is deleted.
 type Failpoint struct {
 	t     testing.TB
 	point *mayfly.Failpoint
@@ -16,7 +16,7 @@ type Failpoint struct {
 
 const reachedWait = 10 * time.Second
 
-// Reached waits until the item's expiry has reached the failpoint. The test fails after ten seconds.
+// Reached waits until the item's expiry has reached the failpoint. If that takes more than ten seconds, the test fails.
 func (point Failpoint) Reached() {
 	point.t.Helper()
 	limited, cancel := context.WithTimeout(ctx, reachedWait)

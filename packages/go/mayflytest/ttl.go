@@ -32,8 +32,8 @@ func (ttl TTL) Manual() {
 	check(ttl.t, ttl.ttl.Manual(ctx))
 }
 
-// AWS sets the mode to aws: items are deleted late, each after a random delay between `least` and `most`, in whole
-// seconds. The same seed gives the same delays.
+// AWS sets the mode to aws: items are deleted late, each after a random delay between `least` and `most`, which are
+// rounded down to whole seconds. The same seed gives the same delays.
 func (ttl TTL) AWS(least, most time.Duration, seed int64) {
 	ttl.t.Helper()
 	check(ttl.t, ttl.ttl.AWS(ctx, least, most, seed))

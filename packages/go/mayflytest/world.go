@@ -11,8 +11,9 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// World is the test's own account. DynamoDB and Streams are AWS SDK clients for it, and Config configures other clients.
-// Where a method of the embedded World returns an error, this type's method of the same name fails the test.
+// World is the test's own account. DynamoDB and Streams are AWS SDK clients for it, and Config returns a configuration
+// for other clients. Where a method of the embedded World returns an error, this type's method of the same name fails
+// the test.
 type World struct {
 	*mayfly.World // for other goroutines, and for errors that the test expects
 	Clock         Clock
@@ -153,17 +154,17 @@ func (world *World) FaultCounts() []mayfly.FaultCount {
 	return must(world.t, counts, err)
 }
 
-// Failpoint stops the item's expiry just before its deletion, until the failpoint is released. An advance blocks at the
-// failpoint, so run the advance in another goroutine, through world.World.Clock.
+// Failpoint stops the item's expiry just before the item is deleted, until the failpoint is released. An advance blocks
+// at the failpoint, so run the advance in another goroutine, through world.World.Clock.
 func (world *World) Failpoint(table string, key any) Failpoint {
 	world.t.Helper()
 	point, err := world.World.Failpoint(ctx, table, key)
 	return Failpoint{world.t, must(world.t, point, err)}
 }
 
-// Function registers a function of the test, which event source mappings and Lambda's Invoke can call. Unless
-// mayfly.MayFail is given, an error or a panic in the function fails the test at Settle, at a settled Advance or at the
-// test's end.
+// Function registers a function of the test so that event source mappings and Lambda's Invoke can call it. Unless
+// mayfly.MayFail is given, an error or a panic in the function fails the test at Settle, at an Advance with
+// mayfly.Settle or at the test's end.
 func (world *World) Function(name string, function mayfly.Function, options ...mayfly.FunctionOption) {
 	world.t.Helper()
 	check(world.t, world.World.Function(ctx, name, function, options...))
