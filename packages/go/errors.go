@@ -104,7 +104,7 @@ func (e *URLError) Error() string {
 func (e *URLError) Unwrap() error { return e.Err }
 
 // EndedError says that the server ended before it answered a call. An AWS SDK client wraps the
-// *EndedError in an error of its own; use errors.As to get the *EndedError.
+// *EndedError in another error; use errors.As to get the *EndedError.
 type EndedError struct {
 	Err error  // the error of the call
 	How string // "exit status 1", "signal: killed"
