@@ -1,4 +1,5 @@
-// Jest preset: `preset: "mayfly-dynamodb"`. It starts a server for the run, on which openWorld() opens worlds.
+// Jest preset: `preset: "mayfly-dynamodb"`. It starts a server for the run. openWorld() opens worlds on that
+// server.
 "use strict";
 
 module.exports = {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `mayfly`: runs the program that mayfly-dynamodb finds, and exits with its status.
+// The command `mayfly`. It runs the program that mayfly-dynamodb finds, and exits with the program's status.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -20,5 +20,5 @@ child.on("error", (problem) => {
   console.error(`mayfly: cannot run ${binary}: ${problem.message}`);
   process.exitCode = 1;
 });
-// Exits like a shell, with 128 plus the signal number.
+// If a signal ended the program, exits with 128 plus the signal number, as a shell does.
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,5 +1,6 @@
 // Types of the AWS SDK. Its packages are optional. If one is not installed, its types are `any`, so that a project with
-// `skipLibCheck: false` still compiles. The directives must be JSDoc comments, because tsc keeps those in declarations.
+// `skipLibCheck: false` still compiles. The @ts-ignore directives must be JSDoc comments, because tsc keeps only JSDoc
+// comments in declaration files.
 
 /** @ts-ignore: optional */
 export type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";

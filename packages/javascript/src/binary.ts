@@ -1,4 +1,4 @@
-// Finds the program: the caller's path, MAYFLY_BINARY, the platform's package, or PATH, in this order.
+// Finds the program. It tries the caller's path, MAYFLY_BINARY, the platform's package and PATH, in this order.
 //
 // If the file that the caller or MAYFLY_BINARY names does not exist, no other program is tried.
 
@@ -70,7 +70,7 @@ function binaryOnPath(path: string): string | undefined {
     );
 }
 
-// npm's scripts put node_modules/.bin on PATH, where `mayfly` is this package's own script. That script calls
+// `npm run` puts node_modules/.bin on PATH, where `mayfly` is this package's own script. That script calls
 // findBinary() and would run itself. Other package managers put a shell script there, which runs this package's script.
 function isOurScript(file: string): boolean {
   const start = head(file, 4096);

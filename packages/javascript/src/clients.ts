@@ -64,7 +64,7 @@ export class Clients {
     return this.#streams;
   }
 
-  // Replaces ECONNREFUSED, the error of a call to a dead server, with an error that says how the server died.
+  // If a call gets no response because the server is dead, replaces the error with one that says how the server died.
   #explaining<Client>(client: Client): Client {
     const explain = (next: any, context: any) => async (call: any) => {
       try {

@@ -13,7 +13,7 @@ export type ClockMode = "real" | "frozen" | "offset" | "rate";
 export interface ClockState {
   mode: ClockMode;
   now: Date;
-  /** In the mode `rate`: the speed, as a multiple of the host's clock. */
+  /** In the mode `rate`: the clock's speed, as a multiple of the speed of the host's clock. */
   rate?: number;
 }
 
@@ -89,7 +89,7 @@ export interface GivenUp {
 export interface AdvanceOptions {
   /**
    * Wait until every record in the streams has reached its function, has been given up, or is being retried after its
-   * function failed. Throws a HandlerError if a function that was not registered with `mayFail` failed.
+   * function failed. The advance throws a HandlerError if a function that was not registered with `mayFail` failed.
    */
   settle?: boolean;
   /** The time limit of `settle`, in real seconds. Default: 30. */
@@ -178,7 +178,7 @@ export class Clock {
       : {};
     const body = { ...way, ...ageing, ...settling };
     const before = this.#at;
-    // The program's Date moves first, because functions are called during the advance.
+    // The program's Date moves first, because the functions that the server calls during the advance may read it.
     this.#tell(await this.#target(by));
     let advanced;
     try {

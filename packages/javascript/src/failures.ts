@@ -99,6 +99,7 @@ function recordsOf({ function: name, event }: HandlerFailure): string[] {
   return event.Records.map((record: any) => record?.eventID).filter(Boolean).map((id: string) => `${name} ${id}`);
 }
 
+// Returns sentences such as
 // "Function reminder failed on table carts: Mayfly gave up 2 records after 1 attempt (RetryAttemptsExhausted). …"
 function failureSentences(failures: HandlerFailure[], stuck: Stuck[]): string[] {
   if (failures.length === 0 && stuck.length === 0) return [];
@@ -125,7 +126,7 @@ function unregisteredSentences(mappings: Unfinished[]): string[] {
   );
 }
 
-// One sentence for all batches that have the same function, table and outcome.
+// Returns one sentence for each group of batches that have the same function, table and outcome.
 function stuckSentences(stuck: Stuck[]): string[] {
   const groups = new Map<string, { first: Stuck; records: number; attempts: number }>();
   for (const each of stuck) {

@@ -1,5 +1,5 @@
 // Sends JSON requests to a server. It uses node:http, because fetch gives up on a response that takes minutes, and the
-// response to an await can take that long.
+// response to `POST /_mayfly/await` can take that long.
 
 import * as http from "node:http";
 import * as https from "node:https";
@@ -49,7 +49,8 @@ export class Connections {
     try {
       return await this.#once(asked);
     } catch (problem) {
-      // The server closed an idle connection just as this request began to use it, and has not seen the request.
+      // The server closed an idle connection just as this request began to use it. The server has not seen the request,
+      // so the request is sent again.
       if ((problem as { reusedSocket?: boolean }).reusedSocket) return this.#once(asked);
       throw problem;
     }

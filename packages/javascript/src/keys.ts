@@ -8,7 +8,7 @@ export type KeyValue = string | number | bigint | Uint8Array | { S: string } | {
 /** An item's key: `{ id: "1" }`. */
 export type Key = Record<string, KeyValue>;
 
-/** Throws a TypeError if an attribute is not a string, a number or bytes. */
+/** Converts a key to DynamoDB JSON. Throws a TypeError if an attribute is not a string, a number or bytes. */
 export function keyJson(key: Key): Record<string, AttributeJson> {
   return Object.fromEntries(Object.entries(key).map(([name, value]) => [name, attribute(name, value)]));
 }

@@ -1,5 +1,5 @@
-// The entry point for node:test: a server for each test file, because node:test runs each file in a separate process, and a
-// world for each test.
+// The entry point for node:test. Each test has its own world. Each test file has its own server, because node:test runs
+// each file in a separate process.
 
 import { after, type TestContext } from "node:test";
 

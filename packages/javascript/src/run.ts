@@ -130,7 +130,7 @@ export class OwnedRun {
   }
 }
 
-/** The run's current server, for code that creates its own clients; undefined if it is not known. */
+/** The run's current server, for code that creates its own clients; undefined if the server is not known. */
 export function currentServer(stateFile: string | undefined): RunServer | undefined {
   return stateFile === undefined ? undefined : read(stateFile)?.server;
 }

@@ -159,8 +159,8 @@ export class Server {
   }
 
   /**
-   * Ends the server if it was started here: with SIGTERM, and with SIGKILL after five seconds. An existing server keeps
-   * running.
+   * Ends the server if it was started here: with SIGTERM, and with SIGKILL if it is still running after five
+   * seconds. An existing server keeps running.
    */
   async close(): Promise<void> {
     this.#closing = true;
@@ -248,7 +248,7 @@ async function end(started: Started): Promise<void> {
   if (running.size === 0) process.off("exit", endRunning);
 }
 
-/** How the process ended: "was killed by SIGKILL", "exited with status 3"; undefined if it runs. */
+/** How the process ended: "was killed by SIGKILL", "exited with status 3"; undefined if the process is running. */
 function howEnded({ exitCode, signalCode }: ChildProcess): string | undefined {
   if (signalCode) return `was killed by ${signalCode}`;
   return exitCode === null ? undefined : `exited with status ${exitCode}`;

@@ -88,7 +88,7 @@ function createTableInput(name: string, options: TableOptions): CreateTableComma
   };
 }
 
-// Checked at run time, because JavaScript has no compiler that checks the types.
+// Checks the indexes at run time, because JavaScript has no compiler that checks their types.
 function checkIndexes(table: string, indexes: readonly Index[]): void {
   const isIndex = (value: unknown) => typeof value === "object" && value !== null;
   if (!Array.isArray(indexes) || !indexes.every(isIndex)) {

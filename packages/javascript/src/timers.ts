@@ -6,7 +6,7 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Waits for a promise, for at most `ms` milliseconds. */
+/** Waits at most `ms` milliseconds for a promise. */
 export async function within(ms: number, promise: Promise<void>): Promise<void> {
   let timer;
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));

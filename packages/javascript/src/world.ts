@@ -104,7 +104,7 @@ export interface Snapshot {
   delete(): Promise<void>;
 }
 
-/** Stops the expiry of one item just before its deletion. */
+/** Stops the expiry of one item just before the item is deleted. */
 export interface Failpoint {
   table: string;
   key: Record<string, unknown>;
@@ -275,7 +275,7 @@ export class World {
     else await this.#control.call("DELETE", "/faults", {});
   }
 
-  /** Stops the expiry of an item just before its deletion, until releaseFailpoints() is called. */
+  /** Stops the expiry of an item just before the item is deleted, until releaseFailpoints() is called. */
   async armFailpoint(table: string, key: Key): Promise<void> {
     await this.#control.call("PUT", "/failpoints", { table, key: keyJson(key) });
   }
@@ -285,7 +285,7 @@ export class World {
     return (await this.#control.call("GET", "/failpoints")).failpoints;
   }
 
-  /** Lets the expiry of one item, or of all items, continue. */
+  /** Lets the expiry of the item continue. Without `table` or `key`, lets the expiry of all items continue. */
   async releaseFailpoints(table?: string, key?: Key): Promise<void> {
     const which = table === undefined || key === undefined ? {} : { table, key: keyJson(key) };
     await this.#control.call("DELETE", "/failpoints", which);
@@ -334,9 +334,9 @@ export class World {
   }
 
   /**
-   * Delivers the remaining records to functions, for at most two seconds. Then empties the account, closes the clients,
-   * stops the local functions, and restores the program's Date and environment. Throws a HandlerError if a function failed
-   * since the last HandlerError.
+   * Spends at most two seconds on delivering the remaining records to functions. Then empties the account, closes the
+   * clients, stops the local functions, and restores the program's Date and environment. Throws a HandlerError if a
+   * function failed since the last HandlerError.
    */
   async close(): Promise<void> {
     const { error } = await this.end(false);

@@ -23,7 +23,7 @@ async function withCarts(t, handler, { mapping = {}, ...options } = {}) {
 const put = (world, ...ids) =>
   Promise.all(ids.map((id) => world.documents.send(new PutCommand({ TableName: "carts", Item: { id } }))));
 
-// Returns a function that returns Mayfly's calls to console.error so far. (The SDK also prints warnings.)
+// Returns a function that returns the arguments of Mayfly's calls to console.error so far. It omits the SDK's warnings.
 function printed(t) {
   const { mock } = t.mock.method(console, "error", () => {});
   return () => mock.calls.map((call) => call.arguments).filter(([text]) => text.startsWith("Mayfly"));

@@ -48,7 +48,7 @@ export const vitest = (directory, ...args) =>
   node(directory, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args]);
 export const jest = (directory, ...args) => node(directory, [join(root, "node_modules/jest/bin/jest.js"), ...args]);
 
-/** Whether a process is running. A zombie is not. */
+/** Whether a process is running. A zombie does not count as running. */
 export function isRunning(pid) {
   try {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
@@ -57,7 +57,7 @@ export function isRunning(pid) {
   }
 }
 
-/** Waits until a process has ended. Throws after `msMax`. */
+/** Waits until a process has ended. Throws if that takes more than `msMax` milliseconds. */
 export async function gone(pid, msMax = 5000) {
   const deadline = Date.now() + msMax;
   while (isRunning(pid)) {

@@ -1,5 +1,5 @@
-// Reads a jest-dynamodb-config.js, the configuration of @shelf/jest-dynamodb. It exports an object, or a function that
-// returns the object or a promise of it.
+// Reads a jest-dynamodb-config.js, the configuration of @shelf/jest-dynamodb. The file exports an object, or a
+// function that returns the object or a promise for the object.
 //
 //   { tables: [CreateTable's parameters, …], port: 8000, hostname: "localhost", options: ["-sharedDb"],
 //     clientConfig: {…}, installerConfig: {…} }
@@ -27,7 +27,7 @@ const fileName = "jest-dynamodb-config.js";
 const defaultPort = 8000; // the default of @shelf/jest-dynamodb, which tests use in their endpoints
 const loopback = ["localhost", "127.0.0.1", "[::1]", "::1", "0.0.0.0"];
 
-/** The project's configuration, or undefined if it has none. JEST_DYNAMODB_CONFIG overrides its path. */
+/** The project's configuration, or undefined if it has none. JEST_DYNAMODB_CONFIG overrides the path of the file. */
 export async function readConfig(rootDir: string): Promise<JestDynamodbConfig | undefined> {
   const named = process.env.JEST_DYNAMODB_CONFIG;
   const places = named ? [resolve(named)] : [resolve(fileName), resolve(rootDir, fileName)];

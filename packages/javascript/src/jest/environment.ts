@@ -38,7 +38,8 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
 
     override async setup(): Promise<void> {
       await super.setup();
-      // For `http://localhost:8000` in tests, Node 18 would try only ::1.
+      // Otherwise, Node 18 tries only ::1 for `http://localhost:8000` in tests, which fails if the server listens only on
+      // 127.0.0.1.
       setDefaultResultOrder("ipv4first");
       // A new server may have been started since this worker started.
       const server = currentServer(process.env[stateVariable]);

@@ -67,7 +67,7 @@ if (scope() === ofFile && typeof afterAll === "function") {
   });
 }
 
-// Fakes only Date, so that the SDK's timers keep running.
+// Jest does not fake these APIs: only Date is faked, so that the SDK's timers keep running.
 const timers = [
   "hrtime",
   "nextTick",

@@ -16,6 +16,6 @@ export interface Scope {
   atEnd(end: End): void;
   /** Registers `end` to be called when the file's tests have ended. */
   atFileEnd(end: End): void;
-  /** Restores the real Date. The environment needs it, because it cannot call the sandbox's `jest` between tests. */
+  /** Restores the real Date. The environment implements it, because the sandbox's `jest` is unusable between tests. */
   useRealTimers(): void;
 }
