@@ -1,5 +1,5 @@
-// The executable: starts the server, prints its address and waits until it is told to exit. Also runs all
-// other commands.
+// The executable. `mayfly serve` starts the server, prints its address and waits until it is told to exit.
+// This file also runs all other commands.
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -39,7 +39,7 @@
 namespace mayfly::cli {
 namespace {
 
-// Allows more descriptors, for connections and RocksDB's files.
+// Raises the limit on file descriptors, which connections and RocksDB's files need.
 void raise_file_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -48,15 +48,15 @@ void raise_file_limit() {
   }
 }
 
-// Makes glibc return freed memory to the system. By default, glibc keeps buffers of up to 32 MB once one of
-// that size has been freed. It also creates up to eight arenas per processor, each of which keeps the memory
-// freed in it.
+// Makes glibc return freed memory to the system. By default, once a large buffer (of up to 32 MB) has been
+// freed, glibc keeps freed buffers of up to that size. It also creates up to eight arenas per processor, each
+// of which keeps the memory freed in it.
 //
 // Measured with 128 event-stream clients that do not read, and three changes of 5 MB each: by default, the
-// process used 127 MB and kept this memory. With these settings, the process used 77 MB, and 38 MB
-// afterwards. Large answers cost less: a Scan page of 1 MB takes 0.7 ms of processor time instead of 1.0.
-// Rejected: a limit of 1 MB for buffers, because a BatchGetItem of 2 MB took a fifth longer than with the
-// default limit.
+// process used 127 MB and kept this memory. With these settings, the process used 77 MB, and returned all but
+// 38 MB afterwards. Large answers cost less: a Scan page of 1 MB takes 0.7 ms of processor time instead of
+// 1.0. A limit of 1 MB for the buffers that glibc keeps was rejected, because with that limit a BatchGetItem
+// of 2 MB took a fifth longer than with glibc's default settings.
 void return_freed_memory() {
 #if defined(__GLIBC__)
   constexpr int megabyte = 1024 * 1024;
@@ -215,8 +215,9 @@ Expected<std::unique_ptr<http::Server>, std::string> start_server(compat::Emulat
   return http::Server::start(emulator, std::move(settings));
 }
 
-// While `applies` is true, a signal ends the process within a second, because a file that an option names may
-// be a pipe without a writer. Once `applies` is false, the process may take longer to end (EndsInTime).
+// While `applies` is true, a signal ends the process within a second, because the process may be blocked: a
+// file that an option names may be a pipe without a writer. Once `applies` is false, the process may take
+// longer to end (EndsInTime).
 EndSignals signals_while(const std::atomic<bool>& applies) {
   return EndSignals(EndSignals::Another::is_ignored, [&applies]() -> std::optional<int> {
     if (!applies) return std::nullopt;
@@ -316,6 +317,6 @@ int main(int argc, char** argv) try {
   if (command_line.item) return mayfly::cli::run_item_command(*command_line.item);
   return command_line.control ? mayfly::cli::run_command(*command_line.control) : command_line.exit_code;
 } catch (const std::system_error& failure) {
-  // No thread or no descriptor is available. Every command needs them.
+  // Threads or file descriptors have run out, and every command needs both.
   return mayfly::cli::fail(failure.what());
 }

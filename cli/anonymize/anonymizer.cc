@@ -39,8 +39,8 @@ bool fits(const PathStep& step, const Way& way) {
   return false;
 }
 
-// Adds `one`. If its next step is `**`, also adds the state after this step, because `**` also matches zero
-// steps.
+// Adds `one` to `standings`. If the next step of `one` is `**`, also adds a standing that has passed this
+// step, because `**` also matches zero steps.
 void add_standing(Standings& standings, std::span<const Rule* const> rules, Standing one) {
   const auto& steps = rules[one.rule]->steps;
   for (;; ++one.step) {
@@ -85,8 +85,8 @@ std::string label(const Rule& rule) {
   return text + ")";
 }
 
-// Shifts a time in seconds since 1970. A number with 12 or more digits is a time in milliseconds. Returns
-// nullopt if the sum is not a valid number; the caller then leaves the value unchanged.
+// Shifts a time in seconds since 1970. Treats a number with 12 or more digits as a time in milliseconds.
+// Returns nullopt if the shifted time is not a valid number; the caller then leaves the value unchanged.
 std::optional<Number> shifted(const Number& value, std::int64_t seconds) {
   constexpr int digits_of_milliseconds = 12;
   const bool in_milliseconds = !value.is_zero() && value.magnitude() + 1 >= digits_of_milliseconds;

@@ -133,7 +133,7 @@ compat::Result<Rule> read_rule(const Tree& tree) {
   return rule;
 }
 
-// Parses one step in brackets. `at` is after the opening bracket, and moves past the closing one.
+// Parses one step in brackets. `at` must be after the opening bracket, and is moved past the closing bracket.
 std::optional<PathStep> element_at(std::string_view text, std::size_t& at) {
   const auto end = text.find(']', at);
   if (end == std::string_view::npos) return std::nullopt;
@@ -232,7 +232,7 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
     if (!one.is_object()) return Unexpected{where + "not a JSON object"};
     auto rule = read_rule(one);
     if (!rule) return Unexpected{where + rule.error().message};
-    // The second rule for the same table and path would never be used.
+    // A second rule for the same table and path would never be used, so it is an error.
     const auto [first, is_new] = places.try_emplace({rule->table, rule->path}, rules.rules.size() + 1);
     if (!is_new) return Unexpected{where + "same table and path as rule " + std::to_string(first->second)};
     rules.rules.push_back(*std::move(rule));

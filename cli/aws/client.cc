@@ -147,7 +147,7 @@ Expected<std::string, Failure> Client::call_again_and_again(const http::ClientRe
 Expected<std::string, Failure> Client::attempt(const http::ClientRequest& request) {
   auto key = options_.credentials->key();
   if (!key) return Unexpected{Failure{.name = "NoCredentials", .message = std::move(key.error())}};
-  // Mayfly takes the account from the key's ID if the ID is an account number.
+  // If the ID of the access key is an account number, Mayfly uses this ID as the account.
   if (!options_.account.empty()) key->id = options_.account;
   static const engine::SystemClock clock;
   HeardDate date{.asked = clock.now()};

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t word_bytes_max = 256;
 
-// The number of letters to add, remove or replace to turn one word into the other. Swapping two neighbors
-// counts as one change.
+// Returns the minimum number of changes that turn `from` into `to`. A change adds, removes or replaces a
+// letter, or swaps two neighboring letters.
 std::size_t distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before(to.size() + 1), row(to.size() + 1), next(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

@@ -132,7 +132,8 @@ std::string filled_in(std::string text, ServerCalls& server) {
 
 // --- jobs
 
-// On a terminal the lines are redrawn. Elsewhere only the last state is printed.
+// With --watch, redraws the jobs on a terminal until all of them have ended. With --json or without a
+// terminal, prints the jobs only once, at the end.
 int show_jobs(ServerCalls& server, const ControlCommand& command) {
   const bool redraws = ::isatty(STDOUT_FILENO) == 1 && !command.json;
   for (std::size_t lines_before = 0;;) {

@@ -271,7 +271,7 @@ int delete_table(ServerCalls& server, const ItemCommand& command) {
 
 // --- items
 
-// The table's description and key, for reading and printing items.
+// A table's description and its key schema, which are needed to read and print items.
 struct Described {
   Tree table;
   KeySchema keys;
@@ -346,7 +346,7 @@ int put_item(ServerCalls& server, const ItemCommand& command) {
   std::string sentence = "Put " + plain_key(key) + " into " + http::log::printable(command.table) + ".";
   if (const auto why = explanation(server, command.table, key)) {
     const std::string reason = text_of(*why, "reason");
-    // An item of a table in manual mode has no expiry time.
+    // In manual mode, the table's items have no expiry time.
     const std::string expires = text_of(*why, "expires_at");
     if (reason == "not_due" || reason == "delayed")
       sentence += expires.empty() ? "\n" + text_of(*why, "message") : " It expires at " + expires + ".";

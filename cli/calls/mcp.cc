@@ -117,8 +117,8 @@ class MessageLines {
  public:
   MessageLines(int out, int signals) : out_(out), signals_(signals) {}
 
-  // Returns the next line. nullopt: the input has ended, or a signal arrived. If a line is too long, sends an
-  // error and continues.
+  // Returns the next line, or nullopt if the input has ended or a signal has arrived. If a line is too long,
+  // sends an error and continues with the next line.
   std::optional<std::string> read() {
     for (;;) {
       if (const auto end = buffer_.find('\n', looked_at_); end != std::string::npos) {
@@ -176,7 +176,7 @@ class MessageLines {
     return true;
   }
 
-  // Returns the text after the last newline.
+  // Returns the text after the last newline, or nullopt if that text is empty or too long.
   std::optional<std::string> rest() {
     if (buffer_.empty() || too_long_) return std::nullopt;
     return std::exchange(buffer_, {});

@@ -27,8 +27,8 @@ bool is_safe(const std::string& word) {
   });
 }
 
-// Splits a line like a shell, but without expansions. The last word is the one at the cursor and may be
-// empty.
+// Splits a line into words as a shell does, but without expansions. The last word is the one at the cursor
+// and may be empty.
 Words split(const std::string& line) {
   Words words(1);
   char quote = 0;
@@ -200,7 +200,7 @@ constexpr const char* bash_script = R"sh(_mayfly() {
 complete -o default -F _mayfly mayfly
 )sh";
 
-// Works as a file _mayfly in $fpath, and with `source <(mayfly completion zsh)`.
+// Works both as a file named _mayfly in $fpath and with `source <(mayfly completion zsh)`.
 constexpr const char* zsh_script = R"sh(#compdef mayfly
 _mayfly() {
   local -a found

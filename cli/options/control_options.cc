@@ -354,7 +354,8 @@ void Commands::add_jobs(const ControlCall& call) {
                        [](const Given&) { return Tree::object(); });
   jobs.require_subcommand(0, 1);
   jobs.add_flag("--watch", command_.watch, "Print progress until all jobs have ended");
-  // add() has set another callback, which would run after the callback of a subcommand.
+  // Replaces the callback that add() has set, because that callback would also run after the callback of a
+  // subcommand.
   jobs.callback([command = &command_, &jobs, &call] {
     if (!jobs.get_subcommands().empty()) return;
     command->method = call.method;

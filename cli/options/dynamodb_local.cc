@@ -15,8 +15,8 @@ constexpr std::string_view jar = "DynamoDBLocal.jar";
 constexpr std::string_view main_class = "com.amazonaws.services.dynamodbv2.local.main.ServerRunner";
 constexpr std::string_view main_class_now = "software.amazon.dynamodb.services.local.main.ServerRunner";
 
-// A subdirectory of the directory that DynamoDB Local would use, so that Mayfly's files and DynamoDB Local's
-// do not mix.
+// Mayfly stores its data in this subdirectory of the directory that DynamoDB Local would use, so that the
+// files of the two programs do not mix.
 constexpr std::string_view data_subdirectory = "/mayfly";
 
 struct Settings {

@@ -11,7 +11,8 @@
 namespace mayfly::cli {
 namespace {
 
-// Calls `visit` for each command with its path, such as "mayfly clock advance", parents first.
+// Calls `visit` for each command with its path, such as "mayfly clock advance". Visits each command before
+// its subcommands.
 using Visit = std::function<void(const std::string& path, const CLI::App& command)>;
 void walk(const std::string& path, const CLI::App& app, const Visit& visit) {
   visit(path, app);
@@ -19,8 +20,8 @@ void walk(const std::string& path, const CLI::App& app, const Visit& visit) {
     walk(path + " " + command->get_name(), *command, visit);
 }
 
-// Escapes a line of text, including hyphens. A leading dot or apostrophe is escaped because roff would read
-// such a line as a request.
+// Escapes a line of text, including hyphens. A leading dot or apostrophe is escaped because roff would read a
+// line that begins with such a character as a request.
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

@@ -242,7 +242,7 @@ void add_log_level_option(CLI::App& app, ServeOptions& options) {
       ->default_str("info");
 }
 
-// Adds the command and its most common options.
+// Adds the command `serve` and its most common options.
 CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   CLI::App* serve = app.add_subcommand("serve", "Start a server; it runs until SIGTERM or SIGINT");
   serve->add_option("--host", options.server.host, "Address to listen on; localhost means 127.0.0.1 and ::1")
@@ -612,8 +612,9 @@ CommandLine parse_command_line(int argc, char** argv) {
 
   bool no_control = false;
   CLI::App* serve = add_serve_command(app, options);
-  // Adding options takes time, which delays the server's start, so `serve` alone adds only those that it
-  // needs.
+  // Adding options and commands takes time, which would delay the server's start. If the command is `serve`,
+  // its rarer options are therefore added only if the command line or the environment may name them, and no
+  // other command is added.
   const bool serves = argc >= 2 && argv[1] == std::string_view("serve");
   if (!serves || names_others(*serve, argc, argv)) add_rarer_serve_options(*serve, options, no_control);
   if (!serves) {

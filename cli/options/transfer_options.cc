@@ -100,7 +100,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
   app.footer("Options with ... can be repeated.");
 }
 
-// Adds the options of the server that is the default source of an export or the default target of an import.
+// Adds the options for the server that is the default source of an export or the default target of an import.
 void add_server(CLI::App& app, PlaceOptions& place) {
   app.option_defaults()->group("Source and target");
   app.add_option("--account", place.account, "Account of the server, twelve digits")

@@ -54,7 +54,7 @@ Tree coerced(Tree value, std::string_view member) {
 
 constexpr std::int64_t units_if_unsaid = 5;
 
-// Returns the entry of the index `name` in a list of indexes, or nullptr.
+// Returns the entry for the index `name` in a list of indexes, or nullptr if the list has no such entry.
 const Tree* index_in(const Tree* indexes, std::string_view name) {
   if (indexes == nullptr || !indexes->is_array()) return nullptr;
   for (const Tree& index : *indexes)
@@ -67,7 +67,8 @@ const Tree* member_of(const Tree* object, const char* name) {
 }
 
 // A global table's capacity has two parts: writes for all replicas, and reads for each replica. `written` is
-// the table or an index. `here` is the same table or index in this region's replica, or nullptr.
+// the table or an index. `here` is the same table or index in this region's replica, or nullptr if the
+// template does not describe that table or index for this region.
 void add_global_throughput(const Tree& written, const Tree* here, Tree& made) {
   const auto least = [](const Tree* scaling) {
     const Tree* const units = member_of(scaling, "MinCapacity");
@@ -89,7 +90,7 @@ void add_global_throughput(const Tree& written, const Tree* here, Tree& made) {
   if (!limits.empty()) made["OnDemandThroughput"] = std::move(limits);
 }
 
-// `here`: this region's replica of a global table; nullptr for other tables.
+// `here` is this region's replica of a global table, or nullptr for other tables.
 Tree create_table(const Tree& properties, const std::string& name, const Tree* here) {
   Tree request = {{"TableName", name}};
   request.update(

@@ -9,7 +9,8 @@ namespace {
 
 using json::Tree;
 
-// The table's own object, inside a wrapper or bare; nullptr if there is no table.
+// Returns the object that describes the table: `tree` or one of its members. Returns nullptr if there is no
+// such object.
 const Tree* table_in(const Tree& tree) {
   for (const char* name : {"Table", "TableDescription"})
     if (const Tree* table = json::member(tree, name); table != nullptr && json::member(*table, "KeySchema"))

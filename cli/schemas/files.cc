@@ -29,7 +29,8 @@ constexpr std::size_t files_max = 10'000;
 constexpr int assembly_depth_max = 8;
 constexpr const char* assembly_marker = "cdk.out";  // a file in each directory that `cdk synth` writes
 
-// A Serverless Framework configuration, whose variables only that framework can resolve.
+// Whether `tree` is a configuration of the Serverless Framework. Only that framework can resolve the
+// variables in such a configuration.
 bool is_serverless(const Tree& tree) {
   return tree.is_object() && tree.contains("service") && !tree.contains("Resources") &&
          (tree.contains("provider") || tree.contains("functions") || tree.contains("resources"));
@@ -116,7 +117,7 @@ bool is_regular(const fs::path& path) {
   return fs::is_regular_file(path, failure);
 }
 
-// Finds the files of a directory that may define tables.
+// Searches a directory for files that may define tables.
 Expected<void, std::string> find_files(const fs::path& directory, int depth, std::vector<fs::path>& found) {
   static const std::set<std::string> endings = {".json", ".yaml", ".yml", ".template"};
   const bool is_assembly = is_regular(directory / assembly_marker);

@@ -12,7 +12,8 @@ namespace {
 
 using json::Tree;
 
-// Conditions, parameters and table names may refer to each other in a cycle.
+// Limits the depth of references, because conditions, parameters and table names may refer to each other in a
+// cycle.
 constexpr std::size_t depth_max = 100;
 // The maximum sum of visited values and copied bytes. Nested functions can multiply these numbers.
 constexpr std::size_t work_max = 4'000'000;
@@ -32,7 +33,8 @@ std::string as_text(const Tree& value) {
   return value.is_string() ? value.get<std::string>() : json::print(value);
 }
 
-// Members that no request contains. They are dropped, so the resources that they refer to need not be known.
+// Whether no request contains a member with this name. Such members are dropped, so the resources that they
+// refer to need not be known.
 bool is_unused(std::string_view name) {
   for (const std::string_view unused :
        {"ResourcePolicy", "KinesisStreamSpecification", "ImportSourceSpecification",
@@ -429,7 +431,7 @@ Template::Resolved Template::substituted(const Tree& argument, At at) {
     if (end == std::string::npos) return misused("Fn::Sub");
     const std::string name = pattern.substr(mark + 2, end - mark - 2);
     begin = end + 1;
-    if (name.starts_with('!')) {  // "${!Literal}" is "${Literal}"
+    if (name.starts_with('!')) {  // "${!Literal}" becomes "${Literal}"
       result += "${" + name.substr(1) + "}";
       continue;
     }

@@ -9,7 +9,7 @@ LeaseChanges lease_changes(const StateRows& rows, const std::map<std::string, Be
   LeaseChanges changes;
   const auto is_alive = [&](const std::string& sweeper) {
     if (sweeper == options.me) return true;
-    if (!rows.beats.contains(sweeper)) return false;  // the sweeper has ended or was forgotten
+    if (!rows.beats.contains(sweeper)) return false;  // the sweeper has ended, or its row was deleted
     const auto seen = beats.find(sweeper);
     return seen == beats.end() || now - seen->second.changed < options.lease;
   };

@@ -38,8 +38,8 @@ std::string index_text(const PlanView& view) {
 Costs costs_of(const TableFacts& facts, const ScanCounts& counts, const Layout& layout,
                std::chrono::milliseconds lease, bool marks) {
   Costs costs;
-  // If the endpoint has not counted the table's items yet, uses the read units that the scan consumed: half a
-  // unit covers up to 4 KB.
+  // If the endpoint has not counted the table's items yet, estimates the table's size from the read units
+  // that the scan consumed: half a unit covers up to 4 KB.
   const bool is_counted = facts.items > 0 && facts.bytes > 0;
   const std::int64_t bytes = is_counted ? facts.bytes : counts.half_read_units * 4096;
   const std::int64_t items = is_counted ? facts.items : counts.scanned.load();

@@ -108,8 +108,8 @@ Rounds::Outcomes Rounds::sweep() {
 void Rounds::look_at(std::int64_t window, const std::vector<Cursor*>& cursors, engine::Instant now,
                      Outcomes& outcomes) {
   const bool is_last = is_over(window, options_.grace_seconds, now);
-  // After settle_seconds, a window is not read again until its grace time has passed. So this read settles
-  // all items of the window, whether they are due or not.
+  // Once settle_seconds have passed since the end of a window, the window is not read again until its grace
+  // time has passed. So this read settles all items in the window, whether they are due or not.
   const bool whole_window = is_over(window, options_.settle_seconds, now);
   std::vector<Cursor*> left = cursors;
   for (int look = 0; look < looks_for_emptiness_max && !left.empty(); ++look) {

@@ -28,8 +28,8 @@ std::string table_of_arn(std::string_view arn) {
   return std::string(rest.substr(0, rest.find('/')));
 }
 
-// The directory that contains the summary `found`. Nothing below the path that the user named is trusted, and
-// no link there is followed.
+// Returns the directory that contains the summary `found`. Nothing below the path that the user named is
+// trusted, and no link there is followed.
 Expected<std::shared_ptr<const Directory>, std::string> directory_of(const std::string& path,
                                                                      const fs::path& found) {
   const std::string below = found.lexically_relative(path).string();

@@ -93,7 +93,8 @@ Expected<std::unique_ptr<Pages>, std::string> open_data_file(const DataFile& fil
                                                              const std::string& cursor) {
   const std::string path = file.path();
   const std::string damaged = path + " is damaged: its checksum differs from the manifest's";
-  // Uses one descriptor for the checksums and the items, so that both see the same bytes.
+  // Computes the checksum and reads the items through the same descriptor, so that the checksum applies to
+  // the bytes that are read.
   TRY(Descriptor descriptor, file.directory->open_to_read(file.name));
   if (!file.sha256.empty()) {
     TRY(const std::string sum, sha256_of(descriptor.number(), path));

@@ -35,7 +35,7 @@ Unexpected<std::string> not_opened(const std::string& path) {
   }
 }
 
-// Splits "carts/data/0000.json.gz" into its parts. nullopt if the name could lead out of a directory.
+// Splits "carts/data/0000.json.gz" into its parts. Returns nullopt if the name could lead out of a directory.
 std::optional<std::vector<std::string>> parts_of(std::string_view name) {
   constexpr std::size_t parts_max = 16;
   std::vector<std::string> parts;

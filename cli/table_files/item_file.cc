@@ -24,7 +24,7 @@ class Head {
   explicit Head(std::string_view text) : rest_(text) {
     if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
   }
-  // The next nonblank character; '\0': the text is cut off there.
+  // Returns the next nonblank character, or '\0' if the text ends before such a character.
   [[nodiscard]] char next() {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
     is_cut_off_ = is_cut_off_ || rest_.empty();
@@ -37,7 +37,7 @@ class Head {
     rest_.remove_prefix(1);
     return true;
   }
-  // A member's name as written, without unescaping.
+  // Takes a member's name and returns it as written, without unescaping it.
   std::string_view name() {
     if (!take('"')) return {};
     std::size_t end = 0;
@@ -177,7 +177,7 @@ Expected<void, std::string> ItemFile::take(char expected) {
   return {};
 }
 
-// Takes one complete JSON value: searches for its end without parsing it.
+// Takes one complete JSON value. Searches for the end of the value without parsing the value.
 Expected<std::string, std::string> ItemFile::take_value() {
   TRY(const char first, peek());
   std::size_t depth = 0;
@@ -228,7 +228,7 @@ Expected<bool, std::string> ItemFile::next_element(char end) {
   return true;
 }
 
-// Reads a scan up to its list of items. Returns false at the end of the file.
+// Reads the output of a Scan up to the list of items. Returns false at the end of the file.
 Expected<bool, std::string> ItemFile::enter_items() {
   for (;;) {
     if (state_ == State::begin) {

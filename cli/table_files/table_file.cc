@@ -32,7 +32,7 @@ class Lines {
  public:
   explicit Lines(std::unique_ptr<UnpackedText> text) : text_(std::move(text)) {}
 
-  // Returns the next line. nullopt: there are no more lines.
+  // Returns the next line, or nullopt if there are no more lines.
   Expected<std::optional<std::string>, std::string> next() {
     const std::size_t bytes_max = count_ == 0 ? first_line_bytes_max : compat::data_files::record_bytes_max;
     for (std::size_t looked_at = 0;;) {
@@ -67,7 +67,8 @@ namespace {
 
 class TableFilePages final : public Pages {
  public:
-  // `tables`: the selected tables by name. `items_only`: the file contains only {"Item":…} lines.
+  // `tables` has the selected tables by name. `items_only` says whether the file contains only {"Item":…}
+  // lines.
   TableFilePages(std::unique_ptr<Lines> lines, std::string first, std::map<std::string, std::size_t> tables,
                  bool items_only, std::uint64_t passed)
       : lines_(std::move(lines)),
@@ -164,7 +165,7 @@ class TableFilePages final : public Pages {
   bool ended_ = false;
 };
 
-// The items of an ItemFile, which has one table.
+// Pages of the items in an ItemFile. All of these items belong to one table.
 class ItemFilePages final : public Pages {
  public:
   ItemFilePages(std::unique_ptr<ItemFile> file, std::uint64_t passed, bool& is_cut_short)
@@ -195,7 +196,7 @@ class ItemFilePages final : public Pages {
   std::uint64_t read_ = 0;
 };
 
-// Items that are already in memory, by table.
+// Pages of items that are already in memory, grouped by table.
 class KeptPages final : public Pages {
  public:
   KeptPages(const std::vector<std::vector<engine::Item>>& tables, std::uint64_t passed)
@@ -262,7 +263,8 @@ Expected<std::unique_ptr<Source>, std::string> TableFileSource::open(const std::
   } else {
     CHECK_OK(source->read_first_line(selection));
   }
-  // A new transfer reads the first page here, so that errors in it are found before anything is changed.
+  // For a new transfer, the first page is read here, so that errors in this page are found before anything is
+  // changed.
   if (is_resumed) return std::unique_ptr<Source>(std::move(source));
   TRY(source->pages_, source->pages_from(0));
   TRY(source->first_, source->pages_->next());

@@ -42,14 +42,15 @@ std::string strange(int descriptor, const std::string& path) {
   return {};
 }
 
-// Whether the file ends within its first line. A journal's first line is written before the file gets its
-// name.
+// Whether the file ends within its first line. A run writes its journal's first line before the file gets its
+// name, so such a file is not a usable journal.
 bool is_cut(int descriptor, const std::string& path) {
   const auto text = read_file(descriptor, path, journal_bytes_max);
   return text && text->find('\n') == std::string::npos;
 }
 
-// Gives the file a second name, unless a file of that name exists. If two processes try, only one succeeds.
+// Moves the temporary file to `path`, unless a file with that name exists. If two processes try this at the
+// same time, only one of them succeeds.
 bool put_in_place(const std::string& temporary, const std::string& path) {
   if (::link(temporary.c_str(), path.c_str()) == 0) {
     ::unlink(temporary.c_str());
@@ -126,8 +127,8 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
     return Unexpected{std::move(sentence)};
   };
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return fail(path + in_use);
-  // Reads the open, locked file. By now its name may belong to another file, whose length must not decide
-  // where this file is truncated.
+  // Reads the open, locked file, not the file at `path`. By now, another file may be at `path`, and the
+  // length of that file must not decide where this file is truncated.
   auto text = read_file(descriptor, path, journal_bytes_max);
   if (!text) return fail(text.error());
   const std::string_view whole = std::string_view(*text).substr(0, text->rfind('\n') + 1);

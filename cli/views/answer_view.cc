@@ -68,13 +68,14 @@ bool is_list_of_objects(const Tree& value) {
          std::all_of(value.begin(), value.end(), [](const Tree& one) { return one.is_object(); });
 }
 
-// An object of objects whose names were chosen by clients or servers: {"carts":{…}}.
+// Whether the value is an object whose members are all objects, such as {"carts":{…}}. Clients or servers
+// chose the names of these members.
 bool is_map_of_objects(const Tree& value) {
   return value.is_object() && !value.empty() && !is_typed_item(value) &&
          std::all_of(value.begin(), value.end(), [](const Tree& one) { return one.is_object(); });
 }
 
-// A table with one row for each object. If `has_names`, the first column has the names.
+// Returns a table with one row for each object. If `has_names` is true, the first column has the names.
 std::string table_of(const std::vector<std::pair<std::string, const Tree*>>& objects, bool has_names,
                      std::string_view indent) {
   std::vector<std::string> members;
@@ -113,7 +114,8 @@ std::string escaped(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    // U+0080 to U+009F: 8-bit terminals interpret some of them as the beginning of a control sequence.
+    // 8-bit terminals interpret some of the characters U+0080 to U+009F as the beginning of a control
+    // sequence.
     const bool is_control = byte == 0x7f || (byte == 0xc2 && next < 0xa0);
     if (!is_control) {
       safe += text[i];

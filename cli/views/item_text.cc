@@ -98,7 +98,7 @@ std::optional<engine::Instant> span_ms(std::string_view text) {
   return static_cast<engine::Instant>(text[0] == '-' ? -span : span);
 }
 
-// Rounds down, like epoch_seconds() of the packages' test fixtures.
+// Rounds down, like epoch_seconds() in the packages' test fixtures.
 std::string epoch_seconds(engine::Instant instant) {
   return std::to_string(instant / 1000 - (instant % 1000 < 0 ? 1 : 0));
 }

@@ -17,7 +17,7 @@ using json::Tree;
 
 constexpr std::size_t quoted_bytes_max = 200;
 
-// Takes a label's value and its closing quote from `rest`. nullopt if the quote is missing.
+// Takes a label's value and the closing quote from `rest`. Returns nullopt if that quote is missing.
 std::optional<std::string> take_value(std::string_view& rest) {
   std::string value;
   for (std::size_t i = 0; i < rest.size(); ++i) {
