@@ -132,7 +132,7 @@ std::optional<Error> refuse_host(const Request& request, const AccessRules& rule
       "--allowed-host.");
 }
 
-// Checks the origin of the page that sends the request. `allowed`: set to the origin that may read the
+// Checks the origin of the page that sends the request. Sets `allowed` to the origin that may read the
 // response.
 std::optional<Error> refuse_page(const Request& request, const AccessRules& rules,
                                  std::string_view& allowed) {
@@ -160,7 +160,7 @@ std::optional<Error> refuse_page(const Request& request, const AccessRules& rule
     return forbidden("Requests from pages of '" + quoted(origin) +
                      "' are not allowed; allow the origin with --cors-origin.");
   }
-  // "none": no page sent the request; the user typed the address.
+  // "none" means that no page sent the request, for example because the user typed the address.
   if (same_site || (site == "none" && reads(request.method))) return std::nullopt;
   return forbidden("Requests from pages of other sites are not allowed (Sec-Fetch-Site: " + quoted(site) +
                    "); allow an origin with --cors-origin.");

@@ -195,8 +195,8 @@ std::string spelled_span(std::int64_t seconds) {
 }
 
 // How long a signature is valid, in seconds. AWS documents X-Amz-Expires for presigned requests to S3, and
-// the messages are those of S3. AWS's other services ignore the parameter and use 15 minutes. Mayfly honors
-// it.
+// the messages below are those that S3 returns. AWS's other services ignore this parameter and use 15
+// minutes. Mayfly honors this parameter.
 compat::Result<std::int64_t> good_seconds(const Claim& claim) {
   const std::string_view text =
       claim.by_query ? value_of(claim.parameters, "X-Amz-Expires") : std::string_view{};
@@ -233,9 +233,9 @@ compat::Result<void> check_date(const Claim& claim, engine::Instant now) {
   return {};
 }
 
-// Headers that must be signed: the host, and every header that determines what is requested or by whom. A
-// session token need not be signed, because some clients sign first and add the token afterwards. The token's
-// value must always be the one that belongs to the key.
+// Whether a header must be signed. The Host header must be, and so must every header that determines what is
+// requested or by whom. A session token need not be signed, because some clients sign first and add the token
+// afterwards. The token's value must always be the one that belongs to the key.
 bool must_be_signed(std::string_view name) {
   return name == "host" ||
          ((name.starts_with("x-amz-") || name.starts_with("x-mayfly-")) && name != "x-amz-security-token");
@@ -256,7 +256,8 @@ compat::Result<void> check_signed_headers(const Request& request, const std::vec
   const auto is_signed = [&](const std::string& name) {
     return std::binary_search(names.begin(), names.end(), name);
   };
-  // Source: aws/aws-sdk-php issue 2469, DynamoDB in 2022. dynalite's recording of 2013 names only 'Host'.
+  // The source of this message is aws/aws-sdk-php issue 2469, which quotes DynamoDB in 2022. The message that
+  // dynalite recorded in 2013 names only 'Host'.
   if (!is_signed("host") || !request.has(Header::host)) {
     return invalid_signature("'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization.");
   }

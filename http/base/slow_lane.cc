@@ -150,7 +150,7 @@ void SlowLane::work() {
       lock.unlock();
       const std::stop_callback at_end(end_.get_token(), [&] { job.stop.request_stop(); });
       engine::attempt(job.run, [](std::string_view) {
-        // The request gets no response; the client waits until its own time limit.
+        // The request gets no response; the client waits until its own time limit expires.
       });
     }
     lock.lock();

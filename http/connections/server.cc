@@ -36,7 +36,8 @@ using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
-// A port that is free on 127.0.0.1 may be taken on ::1.
+// If the port is 0, the system may choose a port that is free on 127.0.0.1 but in use on ::1. The server then
+// tries another port, and at most this many ports in total.
 constexpr int free_port_tries_max = 100;
 
 // How long to wait before accepting again when the process has no file descriptor or no memory left.
@@ -55,7 +56,7 @@ constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
 // One thread with its listeners and its connections.
 class IoThread {
  public:
-  // `tls`: nullptr for plain HTTP.
+  // `tls` is nullptr for plain HTTP.
   IoThread(const Router& router, SlowLane& slow_lane, const ServerSettings& settings, TlsContext* tls)
       : router_(router),
         slow_lane_(slow_lane),
@@ -70,7 +71,7 @@ class IoThread {
                   "cannot accept connections") {}
   ~IoThread() { stop(); }
 
-  // Listens on another endpoint. `shared`: other io threads listen on the same port.
+  // Listens on another endpoint. `shared` says whether other io threads listen on the same port.
   ErrorCode listen(const tcp::endpoint& endpoint, bool shared) {
     auto listener = std::make_unique<Listener>(io_);
     Acceptor& acceptor = listener->acceptor;
@@ -97,7 +98,7 @@ class IoThread {
   }
 
  private:
-  // An exception in a handler closes only its own connection. If the failed handler was the one that
+  // An exception in a handler closes only that handler's connection. If the failed handler was the one that
   // continues accepting, accepting is restarted here.
   void serve() {
     while (!io_.stopped()) {
@@ -198,8 +199,8 @@ class IoThread {
     return true;
   }
 
-  // Scans all connections. That is cheap enough, because it happens only when responses exceed their memory
-  // limit.
+  // Scans all connections. This is cheap enough, because it happens only when the responses in memory exceed
+  // their limit.
   bool close_oldest_writer() {
     Connection* oldest = nullptr;
     for (Connection* connection : connections_) {

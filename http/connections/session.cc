@@ -28,7 +28,7 @@ constexpr std::size_t input_bytes = 4 * 1024;
 constexpr std::size_t body_input_bytes = 64 * 1024;
 // Pipelined requests are parsed only while fewer response bytes than this wait to be sent.
 constexpr std::size_t output_bytes_max = 64 * 1024;
-// Memory that a connection keeps for its next responses.
+// The maximum size of the buffer that a connection keeps for its next responses.
 constexpr std::size_t kept_output_bytes_max = 16 * 1024;
 // The number of bytes that are written before other connections get their turn. A client counts as reading
 // once it has received this many bytes.
@@ -40,8 +40,8 @@ constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
 // The maximum ratio of decompressed to compressed bytes.
 constexpr std::size_t deflate_ratio_max = 1032;
 
-// The time that a request may use on an io thread while others wait. A page of 1 MB of ordinary items takes
-// less time.
+// The time that a request may use on an io thread while other requests wait. A page of 1 MB of ordinary items
+// takes less time.
 constexpr std::int64_t io_nanoseconds_max = 5'000'000;
 
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -191,7 +191,7 @@ void Session<Stream>::read() {
   } else if (!in_body && in_end_ == 0 && in_.size() > input_bytes) {
     std::vector<char>(input_bytes).swap(in_);
   } else if (in_end_ == in_.size()) {
-    in_.resize(in_.size() * 2);  // bounded: the limit on a header or a chunk header is reached first
+    in_.resize(in_.size() * 2);  // bounded: the size limit for headers and chunk headers is reached first
   }
   stream_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
                           [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {
@@ -328,7 +328,7 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
                                     : slow_lane_.run(stop_source, std::move(job));
   if (taken) return lines_up(kind) ? void() : watch_client();
   waiting_ = false;
-  // A request that would have queued up takes long but ends on its own, so the io thread answers it.
+  // A request that would have queued up takes a long time but ends on its own, so the io thread answers it.
   send(lines_up(kind) ? router_.answer(admitted, {}) : no_thread());
 }
 

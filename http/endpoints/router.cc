@@ -125,8 +125,9 @@ std::stop_token or_no_wait(const std::stop_token& stop) {
   return stopped.get_token();
 }
 
-// Answers an operation. In DynamoDB's order, parsing errors come before other errors, but only a request that
-// fails for another reason needs that check here. A good request is parsed once, by dispatch.
+// Answers an operation. DynamoDB reports a parsing error before any other error. So if a request fails for
+// another reason, it is parsed here to find out whether it also has a parsing error. A good request is parsed
+// only once, by dispatch.
 compat::Answer operate(const Request& request, const compat::Result<engine::Scope>& scope,
                        compat::Emulator& emulator, const std::stop_token& stop) {
   const auto refuse = [&](const compat::Error& error) {
@@ -250,7 +251,7 @@ std::optional<Waiting> operation_waits_as(const Request& request, const compat::
   return is_large ? std::optional(Waiting::processors) : std::nullopt;
 }
 
-// `call`: nullptr if there is no such call.
+// `call` is nullptr if no control call has the request's path and method.
 std::optional<Waiting> call_waits_as(const compat::control::ControlCall* call) {
   if (call == nullptr) return Waiting::calls;
   switch (call->waits) {
@@ -291,7 +292,8 @@ Reply Router::answer(const Admitted& admitted, const std::stop_token& stop) cons
   std::optional<engine::Stopwatch> stopwatch;
   if (log::enabled(log::Level::debug)) stopwatch.emplace();
   Reply reply = answer_or_500(admitted, stop);
-  if (body_goes_apart(reply)) reply.body_crc = crc32(reply.body);  // here, possibly on the slow lane
+  // The checksum is computed here, because this code may run on the slow lane.
+  if (body_goes_apart(reply)) reply.body_crc = crc32(reply.body);
   log::control(admitted.request(), reply);
   if (stopwatch) log::answer(admitted.request(), reply, stopwatch->elapsed());
   return reply;

@@ -56,7 +56,8 @@ class Stream {
   // then.
   void limit_answer(std::optional<std::chrono::milliseconds> time_max) { answer_time_max_ = time_max; }
   void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
-  // Why an operation failed, if a deadline or a stop ended it; nullopt: the network or TLS failed.
+  // Returns why an operation failed if a deadline or a stop ended it, or nullopt if the network or TLS
+  // failed.
   [[nodiscard]] std::optional<ExchangeFailure> ended_by_us(ErrorCode failure) const {
     using Kind = ExchangeFailure::Kind;
     if (failure == asio::error::timed_out)
@@ -184,7 +185,7 @@ struct Exchanged {
   bool stays_open = false;
 };
 
-// Why a response could not be read to its end.
+// Returns why a response could not be read to its end.
 ExchangeFailure failure_of_answer(const Url& server, ErrorCode failure, std::size_t bytes_max) {
   using beast::http::error;
   using Kind = ExchangeFailure::Kind;
@@ -295,7 +296,7 @@ struct Connections::State {
   const Url server;
   const std::string ca_file;
   engine::Mutex mutex{};
-  std::shared_ptr<TlsContext> tls GUARDED_BY(mutex);  // read once, because the system has many issuers
+  std::shared_ptr<TlsContext> tls GUARDED_BY(mutex);  // made once, because the system has many CAs
   std::vector<std::unique_ptr<Stream>> idle GUARDED_BY(mutex);
 
   Expected<std::shared_ptr<TlsContext>, std::string> context() {

@@ -70,7 +70,7 @@ std::size_t calls_at_once() {
 
 }  // namespace
 
-// Only the thread uses the members that the mutex does not guard.
+// Only `thread` uses the members that `mutex` does not guard.
 struct HttpInvoker::State {
   State(std::optional<Key> signs_with, std::size_t bytes_max)
       : key(std::move(signs_with)), answers_bytes_max(bytes_max) {}

@@ -32,7 +32,7 @@ bool is_token(std::string_view text) {
                                       [](char c) { return is_token_byte[static_cast<unsigned char>(c)]; });
 }
 
-// The number of leading bytes from ' ' to '~'.
+// Returns the number of bytes from ' ' to '~' at the beginning of `text`.
 std::size_t printable_bytes(std::string_view text) {
   std::size_t at = 0;
 #ifdef __SSE2__

@@ -43,8 +43,8 @@ void append_number(Appender& out, std::uint64_t value) {
   out.written(std::to_chars(to, to + digits_max, value).ptr);
 }
 
-// Like DynamoDB's, a request ID has 52 characters in base 32 (0-9, A-V), and the last 26 characters are
-// always the same.
+// A request ID has the same form as in DynamoDB: 52 characters in base 32 (0-9, A-V). The last 26 characters
+// are always the same.
 void append_request_id(Appender& out) {
   static constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
   // Ids only distinguish requests; they need not be hard to guess.
