@@ -155,7 +155,7 @@ Handles& handles() {
   return *all;
 }
 
-// The id of the process that opened the first handle; 0 if no handle was opened.
+// The ID of the process that opened the first handle, or 0 if no handle has been opened.
 std::atomic<pid_t> owner{0};
 
 bool is_forked() {
@@ -185,14 +185,14 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// Returns a NUL-terminated string; nullopt if `text` is NULL or too long.
+// Returns `text`, which ends with a NUL, as a string. Returns nullopt if `text` is NULL or too long.
 std::optional<std::string_view> word(const char* text) {
   if (text == nullptr) return std::nullopt;
   const std::size_t bytes = strnlen(text, word_bytes_max + 1);
   return bytes > word_bytes_max ? std::nullopt : std::optional(std::string_view(text, bytes));
 }
 
-// Returns a string with a length; nullopt if `text` is NULL and the length is not zero.
+// Returns the `bytes` bytes at `text` as a string. Returns nullopt if `text` is NULL and `bytes` is not zero.
 std::optional<std::string_view> body_of(const char* text, std::size_t bytes) {
   if (text == nullptr) return bytes == 0 ? std::optional(std::string_view()) : std::nullopt;
   return std::string_view(text, bytes);

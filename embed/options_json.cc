@@ -31,7 +31,7 @@ using Problem = std::string;
 Problem read_text(const json::Tree& value, std::string& text) {
   if (!value.is_string()) return "must be a string";
   text = value.get_ref<const std::string&>();
-  // The code that takes a path or a name would truncate it at the NUL.
+  // Functions that take a path or a name would truncate the text at the NUL.
   return text.find('\0') == std::string::npos ? "" : "must not contain a NUL character";
 }
 
@@ -238,7 +238,7 @@ constexpr Option<Opening> open_table[] = {
      }},
 };
 
-// The settings of a server. Keys are read from their file after all options have been read.
+// The settings of a server. The access keys are read from `keys_file` after all options have been read.
 struct Serving {
   http::ServerSettings server;
   bool require_signature = false;

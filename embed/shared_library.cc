@@ -1,6 +1,6 @@
 // Definitions that only libmayfly.so contains. They replace variables and functions of glibc, so that the
-// library can be linked from a program's object files, be used in a process that forks, and run with an older
-// glibc than it was linked with.
+// library can be linked from a program's object files, be used in a process that forks, and run with a glibc
+// that is older than the one it was linked with.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
