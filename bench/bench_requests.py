@@ -115,12 +115,12 @@ def key(number):
 
 
 def small_item(number, version=0):
-    """An item of about 200 bytes, as DynamoDB counts item sizes."""
+    """Returns an item of about 200 bytes, as DynamoDB counts item sizes."""
     return {**key(number), "mark": {"S": MARK}, "version": {"N": str(version)}, "text": {"S": "x" * 118}}
 
 
 def item(number, version=0, text_bytes=820):
-    """An item of 1 KB of JSON, the size of a session or an order."""
+    """Returns an item of 1 KB of JSON, which is the size of a session or an order."""
     return {
         **key(number),
         "mark": {"S": MARK},

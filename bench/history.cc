@@ -1,6 +1,7 @@
-// Measures the cost of a table's history: writes with recovery on, compared with recovery off; taking a point
-// in time; writes after the point was taken; and restoring a table from the point. The database is in memory.
-// A write is a PutItem call in process, with JSON for the request and the response.
+// Measures the cost of a table's history. Compares writes with point-in-time recovery on and off, and
+// measures the cost of taking a point in time, of the writes that follow, and of restoring a table from the
+// point. The database is in memory. A write is a PutItem call in process, with JSON for the request and the
+// response.
 //
 //   bench_history
 #include "engine/background/history.h"
@@ -39,7 +40,7 @@ double median(std::vector<double> values) {
 }
 
 struct World {
-  // `streamed`: adds a stream and a global index, so that a write stores more keys.
+  // If `streamed` is true, adds a stream and a global index, so that a write stores more keys.
   explicit World(bool streamed) {
     auto opened = compat::Emulator::open({});
     if (!opened) std::abort();
@@ -77,7 +78,7 @@ struct World {
   std::shared_ptr<LiveTable> table;
 };
 
-// The average time of a write, with the writes spread over the table.
+// Returns the average time of a write. The writes are spread over the table.
 double write_us(World& world, const std::vector<std::string>& requests) {
   const auto begin = steady_clock::now();
   for (int i = 0; i < writes; ++i)

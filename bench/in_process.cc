@@ -30,7 +30,7 @@ constexpr TimePoint start{milliseconds{1658266080000}};
 
 std::string sort_key(int number) { return std::to_string(1'000'000 + number); }
 
-// The size of a stored item of about 1 KB.
+// A value as large as a stored item, about 1 KB.
 const std::string stored_item(1000, 'x');
 
 std::string item(int number, const std::string& rest = {}) {
@@ -58,8 +58,8 @@ std::string execute(Emulator& emulator, std::string_view operation, std::string_
   return std::move(answer.body);
 }
 
-// A table with the keys p and s. `full` adds TTL, a stream and a global index, so that a write stores four
-// keys.
+// Creates a table with the keys p and s. If `full` is true, adds TTL, a stream and a global index, so that a
+// write stores four keys.
 void create_table(Emulator& emulator, bool full) {
   const std::string attributes =
       R"({"AttributeName":"p","AttributeType":"S"},{"AttributeName":"s","AttributeType":"S"})";
@@ -87,7 +87,7 @@ void fill(RawStore& store) {
   for (int i = 0; i < item_count; ++i) store.put(sort_key(i), stored_item);
 }
 
-// A fixed sequence of item numbers that is spread over the table.
+// Returns the item number of a turn. The numbers form a fixed sequence that is spread over the table.
 int spread(std::size_t turn) { return static_cast<int>(turn * 7919 % item_count); }
 
 std::vector<std::string> requests(std::string (*make)(int)) {
@@ -255,7 +255,7 @@ class Collector : public benchmark::BenchmarkReporter {
   std::map<std::string, double> figures_us_;
 };
 
-// Requests per second on one emulator, with a thread for each list of bodies.
+// Returns the number of requests per second on one emulator. Each list of request bodies gets its own thread.
 double requests_a_second(Emulator& emulator, std::string_view operation,
                          const std::vector<std::vector<std::string>>& bodies_by_thread) {
   std::atomic<bool> ends{false};
@@ -304,8 +304,8 @@ void report_threads() {
   report.print();
 }
 
-// The time from the instant at which an item is due to the GetRecords call that returns its REMOVE record, on
-// the host's clock.
+// Measures the time from the instant at which an item is due until a GetRecords call returns the item's
+// REMOVE record, on the host's clock.
 void report_lag() {
   using std::chrono::system_clock;
   Emulator emulator;

@@ -61,7 +61,7 @@ bool is_empty_member(std::string_view body, const std::string& name) {
   return true;
 }
 
-// The value of a header, or nullopt if the header is missing. Requires: `head` is in lower case.
+// Returns the value of a header, or nullopt if the header is missing. Requires: `head` is in lower case.
 std::optional<std::string_view> header(std::string_view head, std::string_view line_and_name) {
   const auto at = head.find(line_and_name);
   if (at == head.npos) return std::nullopt;
@@ -84,7 +84,8 @@ class AnswerReader {
   }
   void append(const char* bytes, std::size_t count) { received_.append(bytes, count); }
 
-  // The response once it is complete, otherwise nullopt. Its body is valid until the next call to any method.
+  // Returns the response if it is complete, otherwise nullopt. The body of the response is valid until the
+  // next call to any method.
   std::optional<Answer> whole(bool closed) {
     if (head_bytes_ == 0 && !read_head()) return std::nullopt;
     const std::string_view rest = std::string_view(received_).substr(head_bytes_);

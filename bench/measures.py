@@ -1,7 +1,7 @@
 """The measurements. Each function measures one part and returns its entry in bench/results.json.
 
-Servers run on one processor and the generator on another. Servers take turns at every figure, so that other load on the
-machine affects all of them. Each figure is stored together with the figures of its turns.
+Servers run on one processor and the generator on another. For every figure, the servers take turns, so that other load
+on the machine affects all of them. Each figure is stored together with the figures of its turns.
 """
 
 import concurrent.futures

@@ -7,8 +7,9 @@
 Needs boto3. Each part needs a new server, in which it creates tables.
 
 - `expiry` writes twenty items that have already expired and twenty that expire five seconds later.
-- `functions` creates a Lambda function and an event source mapping, and then writes three times. The function posts its
-  events to this script. A fourth argument names the environment variable in which the function gets the script's URL.
+- `functions` creates a Lambda function and an event source mapping, and then writes to the table three times. The
+  function posts its events to this script. A fourth argument names the environment variable in which the function gets
+  the script's URL.
 - `answers` prints each answer that differs from AWS's.
 """
 
@@ -42,7 +43,7 @@ class Server:
         self.url = url
 
     def send(self, operation, body, service="dynamodb"):
-        """Returns the status and the body. boto3 would hide members that it does not know."""
+        """Returns the status and the body. Does not use boto3's client, because it hides members that it does not know."""
         headers = {"X-Amz-Target": f"{SERVICES[service]}.{operation}", "Content-Type": "application/x-amz-json-1.0"}
         request = awsrequest.AWSRequest("POST", self.url, headers, json.dumps(body).encode())
         auth.SigV4Auth(ACCESS, "dynamodb", "us-east-1").add_auth(request)

@@ -3,8 +3,8 @@
     peers, skipped = fetch(("dynoxide", "moto"), progress)
     peers["moto"].command(port, directory=None)     # the command, or None if the peer cannot store tables in a directory
 
-Their versions are pinned in bench/peers.json. Their registries' own clients install them under build/peers, with this
-machine's configuration. A peer that cannot be installed is skipped, and the reason is reported.
+The versions of the peers are pinned in bench/peers.json. The package registries' own clients install the peers under
+build/peers, with this machine's configuration. A peer that cannot be installed is skipped, and the reason is reported.
 """
 
 import dataclasses

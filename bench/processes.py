@@ -111,7 +111,10 @@ class Process:
         return json.loads(received)
 
     def cpu_seconds(self):
-        """Returns the user and system time of the process and its running descendants, in seconds, to one kernel clock tick."""
+        """Returns the user and system time of the process and its running descendants in seconds.
+
+        The kernel counts these times in clock ticks.
+        """
         ticks = 0
         for pid in tree(self.process.pid):
             with contextlib.suppress(OSError):

@@ -2,7 +2,7 @@
 
     write(kept, place, readme)      writes place/plots/*.svg, and place/README.md with the tables of this run
 
-Tables are Markdown. Instead of a missing figure they show the reason why it is missing.
+Tables are Markdown. In place of a missing figure, a table shows the reason why the figure is missing.
 """
 
 import json
@@ -26,7 +26,7 @@ def table(head, rows):
 
 
 class Notes:
-    """Sentences that do not fit into a cell. Each is printed once, below its table."""
+    """Sentences that do not fit into the cells of a table. Each sentence is printed once, below the table."""
 
     def __init__(self):
         self.known = []
@@ -187,7 +187,7 @@ def between_markers(text, middle):
     return f"{before}{begin}\n{middle}\n{end}{after}"
 
 
-PLOTTED_CONNECTIONS = 16  # the tables have the other numbers
+PLOTTED_CONNECTIONS = 16  # the tables also show other numbers of connections
 
 
 def plots(kept, place):

@@ -38,7 +38,7 @@ double seconds_since(steady_clock::time_point begin) {
   return std::chrono::duration<double>(steady_clock::now() - begin).count();
 }
 
-// A directory that is deleted with the object.
+// A temporary directory that is deleted when the object is destroyed.
 class Directory {
  public:
   Directory() {
@@ -62,7 +62,7 @@ std::unique_ptr<Database> open(DatabaseOptions options) {
   return *std::move(database);
 }
 
-// A table with a string key, with or without TTL and a stream.
+// Creates a table with a string key, with or without TTL and a stream.
 std::shared_ptr<LiveTable> create_table(Database& database, const std::string& name, bool ttl, bool stream) {
   Table table;
   table.account = account;
@@ -91,7 +91,7 @@ std::string key_of(const Item& item) {
   return key;
 }
 
-// `ttl_ms_of(number)` is the time at which the item with this number expires.
+// Writes `count` items. `ttl_ms_of(number)` is the time at which the item with this number expires.
 template <class Ttl>
 void fill(Database& database, const std::shared_ptr<LiveTable>& table, std::size_t count, Ttl ttl_ms_of) {
   for (std::size_t begin = 0; begin < count; begin += written_at_once) {
@@ -170,9 +170,8 @@ void lag(std::size_t count, bool loaded) {
   report.print();
 }
 
-// Measures RocksDB alone with the same bytes, in the same order, in batches of the same size. Keys are
-// hashes, so items are written in random key order. Items that are due at the same instant expire in key
-// order.
+// Measures RocksDB alone with the bytes, the order and the batch size of Mayfly's deletions. Keys are hashes,
+// so items are written in random key order. Items that are due at the same instant expire in key order.
 double raw_deletions_per_second(std::size_t count, bool spread) {
   RawStore store;
   const std::string image(100, 'x');
