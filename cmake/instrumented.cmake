@@ -1,8 +1,9 @@
 # Sanitizer builds. MAYFLY_SANITIZE lists the sanitizers, as in -fsanitize=.
 #
 # A sanitizer understands only code that was compiled with it: TSan would not see RocksDB's locks, and ASan would not see
-# the bounds of its vectors. RocksDB therefore comes from script/rocksdb. Boost.JSON, with which tests compare results, is
-# compiled here from its headers. zlib is C and shares nothing between threads, so Debian's is used.
+# the bounds of RocksDB's vectors. RocksDB therefore comes from script/rocksdb. Boost.JSON, with which tests compare
+# results, is compiled here from its headers. zlib is written in C and shares nothing between threads, so Debian's zlib
+# is used.
 if(NOT EXISTS ${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a)
   message(FATAL_ERROR "MAYFLY_ROCKSDB_PREFIX is \"${MAYFLY_ROCKSDB_PREFIX}\", which has no lib/librocksdb.a. Build it with"
                       " `script/rocksdb address` or `script/rocksdb thread`.")
@@ -13,7 +14,7 @@ add_library(mayfly_instrumentation INTERFACE)
 # Reports show lines but not variables, so -g1 is enough. Compiling with -g1 takes two thirds of the time that -g takes.
 target_compile_options(mayfly_instrumentation INTERFACE -fsanitize=${MAYFLY_SANITIZE} -fno-omit-frame-pointer -O1 -g1)
 target_link_options(mayfly_instrumentation INTERFACE -fsanitize=${MAYFLY_SANITIZE})
-# Sanitizers' code prevents GCC from seeing that variables are initialized.
+# The code that sanitizers add prevents GCC from seeing that variables are initialized.
 target_compile_options(mayfly_instrumentation INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 # TSan does not support fences. Asio uses them for handlers that a strand or a pool passes between threads. A mutex also
 # orders these handlers, so TSan reports no false races.

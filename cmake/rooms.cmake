@@ -31,7 +31,7 @@ function(mayfly_compile_by_room target)
 endfunction()
 
 # Precompiles the headers that most files of a target include, for GCC and when rooms are compiled together. In other builds
-# each file is compiled alone, which shows that it includes everything it needs.
+# each file is compiled alone, which shows that the file includes everything it needs.
 function(mayfly_precompile target)
   get_target_property(by_room ${target} UNITY_BUILD)
   if(by_room AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
