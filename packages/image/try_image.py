@@ -21,7 +21,7 @@ runc = ["runc", "--root", str(bundle / "runc")]
 
 
 def runtime_config(arguments):
-    """The config.json of the OCI runtime specification, as a container engine derives it from the image's configuration."""
+    """Returns the config.json of the OCI runtime specification, as a container engine derives it from the image."""
     uid, gid = (int(number) for number in config["User"].split(":"))
     namespaces = [{"type": kind} for kind in ("pid", "ipc", "uts", "mount")]
     made = {
