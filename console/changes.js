@@ -1,4 +1,4 @@
-// One change to an item, as a card: what happened, and the images before and after.
+// One change to an item, as a card. The card shows what happened, and the item's images before and after the change.
 import { badge, element, moment } from "./elements.js";
 import { attribute, brief, key_text } from "./values.js";
 

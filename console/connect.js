@@ -1,4 +1,4 @@
-// The card of an account without tables. It offers sample data, and code that connects a program.
+// The card of an account without tables. The card offers sample data, and code that connects a program to the server.
 import { button, choice, copy, element, fill } from "./elements.js";
 import { create_table, enable_ttl } from "./create_table.js";
 import { dynamodb, now, world } from "./server.js";
@@ -147,7 +147,7 @@ export function nothing_here() {
   );
 }
 
-/** A sample item. Its TTL is up to a week away. One item has a TTL in milliseconds, a common error. @param {number} at */
+/** A sample item. Its TTL is up to a week away. One sample item has a TTL in milliseconds, which is a common error. @param {number} at */
 function sample_item(at) {
   const seconds = Math.floor(now() / 1000) + Math.round(600 * 1.17 ** at);
   return {

@@ -1,4 +1,4 @@
-// Dialogs. Escape, the button in the corner and the browser's Back close a dialog and remove it from the page.
+// Dialogs. Escape, the button in the corner and the browser's Back button close a dialog and remove it from the page.
 import { button, element, failure, fill } from "./elements.js";
 import { opened } from "./views.js";
 

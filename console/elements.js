@@ -124,7 +124,7 @@ export function choice(legend, options, value, chosen) {
 }
 
 /**
- * A table. If it is wider than its card, it scrolls sideways, also with the keyboard.
+ * A table. If the table is wider than its card, the table scrolls sideways, also with the keyboard.
  * @param {string} about its name for screen readers
  * @param {(string | [string, string])[]} heads headings, each optionally with a class
  * @param {(Child | Child[])[][]} rows cells; a <td> is used unchanged

@@ -115,7 +115,7 @@ export async function items_pane(place, table, ttl, signal) {
     ({ begins, at }) => remember(begins.length <= kept_pages_max ? { begins, at } : { begins: [null], at: 0 }),
   );
   const open_item = async (/** @type {Item} */ item) => {
-    // The index may have only part of the item, and the item may have changed.
+    // Reads the item again, because an index may have only part of the item, and because the item may have changed.
     const answer = await dynamodb("GetItem", {
       TableName: table.TableName,
       Key: key_of(item, keys),

@@ -1,5 +1,5 @@
 // Pages of the items that a scan, a query or a statement finds. With a filter, scanning continues until a page is full.
-// Meanwhile the card shows the progress and a button to stop.
+// Meanwhile, the card shows the progress and a button that stops the scan.
 import { button, counted, element, empty, failure, fill } from "./elements.js";
 
 /** @typedef {import("./values.js").Item} Item */

@@ -1,9 +1,9 @@
 // Requests to the server that this page came from: the control API, DynamoDB's operations, and Lambda's event source mappings.
 // A test can make the same requests.
 //
-// X-Mayfly-Account and X-Mayfly-Region, or the access key id of an Authorization header, name the account and region. That header
-// carries no valid signature unless the server requires one (--require-signature). The page then signs with a key that the user
-// has typed, which stays in this page's memory.
+// X-Mayfly-Account and X-Mayfly-Region, or the access key id of an Authorization header, name the account and region. The
+// Authorization header carries no valid signature unless the server requires signatures (--require-signature). If it does, the
+// page signs with a key that the user has typed and that stays in this page's memory.
 
 /** @typedef {{ id: string, secret: string, token: string }} Key */
 
@@ -167,7 +167,7 @@ async function refusal(response) {
     error = new ServerError(type, parsed.message ?? parsed.Message ?? said, response.status);
     if (parsed.CancellationReasons) error.message += " " + JSON.stringify(parsed.CancellationReasons);
   } catch {
-    // Not JSON: the message is the body.
+    // The body is not JSON, so it becomes the message.
   }
   if (/^(MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature)/.test(error.type))
     events.dispatchEvent(new CustomEvent("locked", { detail: error }));

@@ -43,7 +43,7 @@ export async function draw_shards(place, names, signal) {
       );
     } catch (error) {
       if (signal.aborted) return;
-      // 409: the table has no stream.
+      // Status 409 means that the table has no stream.
       if (/** @type {any} */ (error).status !== 409) return fill(found, failure(error));
       fill(
         found,

@@ -1,4 +1,5 @@
-// Items whose TTL can never fire, or had passed when they were written, as the server reports them (GET /_mayfly/ttl).
+// Items whose TTL can never fire, and items that were written after their TTL had passed. The server reports them (GET
+// /_mayfly/ttl).
 import { badge, counted, element, fill, grid, moment } from "./elements.js";
 import { reasons_text } from "./advanced.js";
 import { link_to } from "./names.js";

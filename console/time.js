@@ -207,7 +207,7 @@ async function draw_due(place, ttl, signal) {
   const next = Object.entries(ttl)
     .filter(([, of]) => of.next_due)
     .sort((a, b) => Date.parse(a[1].next_due) - Date.parse(b[1].next_due));
-  // Items of the tables beyond tables_asked_max are not due before this time.
+  // Items in the tables beyond tables_asked_max are not due before this time.
   const horizon = next[tables_asked_max] ? Date.parse(next[tables_asked_max][1].next_due) : Infinity;
   const lists = await Promise.all(
     next.slice(0, tables_asked_max).map(async ([name]) => {

@@ -5,7 +5,7 @@ import { now } from "./server.js";
 /** @typedef {import("./values.js").Value} Value */
 /** @typedef {{ kind: "expires" | "expired" | "never", text: string, fix: Value | null }} Verdict `fix`: the value that was probably meant */
 
-// The server's rules (engine/time/expiry_index.h, engine/base/clock.h).
+// The server uses the same limits (engine/time/expiry_index.h, engine/base/clock.h).
 const last_second = 253_402_300_799,
   age_ms_max = 157_784_760_000;
 
@@ -40,7 +40,7 @@ function finer_unit(value) {
 }
 
 /**
- * When an item with this TTL expires, by the account's clock, or why it never does.
+ * Returns when an item with this TTL expires by the account's clock, or why the item never expires.
  * @param {Value} value @param {number} [at] the time, in milliseconds
  * @returns {Verdict}
  */

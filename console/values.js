@@ -1,4 +1,4 @@
-// DynamoDB's values, {"S":"…"}: as text in tables, and as a form. Binary values (B) show their bytes.
+// Shows DynamoDB's values, such as {"S":"…"}, as text in tables and as a form. Binary values (B) show their bytes.
 import { button, element, fill, select, sized } from "./elements.js";
 import { ttl_fields, verdict, verdict_line } from "./ttl.js";
 
@@ -305,7 +305,8 @@ function value_form(type, value, named, stays, expires) {
     class: type,
   });
   control.value = text;
-  // A textarea normalizes line ends. To keep them, a value that was not edited is returned without reading the textarea.
+  // A textarea normalizes line ends. To keep the original line ends, a value that was not edited is returned without
+  // reading the textarea.
   const shown = control.value;
   const read = () => (control.value === shown && type_of(value) === type ? value : typed(type, control.value));
   if (type !== "B") {

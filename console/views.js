@@ -1,4 +1,4 @@
-// The browser's history. Back closes the topmost dialog, and restores a view as the user left it.
+// The browser's history. The Back button closes the topmost dialog, and restores a view as the user left it.
 //
 //   remember({ query })      the view of this history entry, which recalled() returns when the entry is shown again
 //   opened(dialog)           adds an entry, so that Back closes the dialog
@@ -10,7 +10,7 @@
 const view_bytes_max = 100_000,
   traversal_ms_max = 1000;
 
-/** The open dialogs, the top one last. @type {HTMLDialogElement[]} */
+/** The open dialogs; the topmost dialog is the last element. @type {HTMLDialogElement[]} */
 const open = [];
 /** A view that is not in the history yet, and the hash of its entry. @type {{ hash: string, view: Record<string, any> } | null} */
 let due = null;
