@@ -14,7 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class ProgramInWheel(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
-            return  # an editable install needs no program: it uses MAYFLY_BINARY or PATH
+            return  # an editable install does not contain the program: it runs the program at MAYFLY_BINARY or on PATH
         program = _needed("MAYFLY_PACKAGE_BINARY", "the path of the program for the wheel")
         platforms = _needed("MAYFLY_PACKAGE_PLATFORM", "the platforms on which it runs, such as manylinux2014_x86_64")
         if not os.access(program, os.X_OK):

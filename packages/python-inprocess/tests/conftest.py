@@ -7,6 +7,7 @@ pytest_plugins = ["pytester"]
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Removes variables that the developer may have set, except MAYFLY_LIBRARY, which tests in a checkout need."""
+    """Removes environment variables that the developer may have set. MAYFLY_LIBRARY stays set, because the tests need it in a
+    checkout."""
     for name in ("MAYFLY_URL", "MAYFLY_BINARY"):
         monkeypatch.delenv(name, raising=False)

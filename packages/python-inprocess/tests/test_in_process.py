@@ -248,7 +248,8 @@ def test_a_forked_process_uses_http_and_does_not_end_the_server(server):
 
 
 def test_a_process_that_was_forked_from_a_servers_process_can_exit(server):
-    """C's exit() runs destructors, and RocksDB's timer would wait in its destructor for a thread that only the parent has."""
+    """C's exit() runs destructors, and the destructor of RocksDB's timer would wait for a thread that exists only in the
+    parent process."""
     program = """
 import os, sys
 from mayfly import Server

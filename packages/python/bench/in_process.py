@@ -1,4 +1,4 @@
-"""Compares the cost of a server in this process with that of a separate process: python bench/in_process.py
+"""Compares the cost of a server in this process with the cost of a server in a separate process: python bench/in_process.py
 
 Install mayfly-dynamodb[boto3] and mayfly-dynamodb-inprocess, or set MAYFLY_BINARY and MAYFLY_LIBRARY. The output has the
 median and the minimum of all rounds for each figure. The two kinds of server alternate, so that other load on
@@ -68,7 +68,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=11)
     options.add_argument("--calls", type=int, default=500)
     given = options.parse_args()
-    measured(True, 1)  # warm-up: imports, the loaded library and the page cache
+    measured(True, 1)  # warm-up: imports modules, loads the library and fills the page cache
     measured(False, 1)
     found: dict[bool, list[dict[str, float]]] = {True: [], False: []}
     for _ in range(given.rounds):

@@ -26,7 +26,7 @@ ENVIRONMENT_THAT_MISLEADS = {
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Removes variables that the developer may have set."""
+    """Removes environment variables that the developer may have set."""
     for name in ("MAYFLY_URL", "MAYFLY_BINARY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -53,7 +53,7 @@ def await_log(server: Server, text: str, seconds: float = 10) -> None:
 
 
 def is_there(pid: int) -> bool:
-    """Whether the process is running. A zombie is not."""
+    """Whether the process is running. A zombie does not count as running."""
     try:
         os.kill(pid, 0)
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

@@ -1,4 +1,4 @@
-"""Tests the wheel that `package build` built and that is installed. MAYFLY_PACKAGE_WHEEL is its path."""
+"""Tests the wheel that `package build` built and `package test` installed. MAYFLY_PACKAGE_WHEEL is the wheel's path."""
 
 from __future__ import annotations
 

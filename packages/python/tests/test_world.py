@@ -159,7 +159,7 @@ def test_a_reset_deletes_tables_and_resets_the_clock(mayfly, carts):
 
 def test_a_fault_rule_makes_operations_fail_and_counts_the_operations(mayfly, carts):
     mayfly.faults(Fault("throttle", operation="PutItem", table="carts", count=2))
-    carts.put_item(Item={"id": "1"})  # the SDK retries
+    carts.put_item(Item={"id": "1"})  # succeeds, because the SDK retries
     (counted,) = mayfly.fault_counts()
     assert (counted.rule.fault, counted.rule.count, counted.struck) == ("throttle", 2, 2)
     mayfly.clear_faults()

@@ -1,4 +1,5 @@
-"""Runs the mayfly program: `mayfly serve`, `python -m mayfly clock advance 48h`. The program replaces this process."""
+"""Runs the mayfly program, for example `mayfly serve` or `python -m mayfly clock advance 48h`. The program replaces this
+process."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ __tracebackhide__ = hides_frames
 
 
 class AwsClients:
-    """The part of World for which mayfly.aio has separate code: the clients."""
+    """The clients of a World. mayfly.aio has its own version of this class."""
 
     _instance: Instance
 
@@ -44,12 +44,12 @@ class AwsClients:
 
     @property
     def resource(self) -> DynamoDBServiceResource:
-        """The boto3 resource for DynamoDB: world.resource.Table("carts")."""
+        """The boto3 resource for DynamoDB, used as in world.resource.Table("carts")."""
         return self._once("resource", "dynamodb")
 
     def client(self, service: str, **options: Any) -> Any:
-        """A new boto3 client for this world, for example for "lambda", or with your own `config`. The options are those of
-        boto3's client()."""
+        """A new boto3 client for this world, for example for "lambda". The options, such as `config`, are those of boto3's
+        client()."""
         return _boto.client(service, self._instance, self.account, self.region, **options)
 
     def _once(self, kind: str, service: str) -> Any:

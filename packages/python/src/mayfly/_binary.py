@@ -1,4 +1,5 @@
-"""Finds the program to start: the caller's path, MAYFLY_BINARY, the package's own program, or `mayfly` on PATH."""
+"""Finds the program to start. The first of these applies: the caller's path, MAYFLY_BINARY, the package's own program, or
+`mayfly` on PATH."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ BUNDLED = Path(__file__).parent / "bin" / "mayfly"
 @dataclass(frozen=True)
 class Binary:
     path: str
-    named_by: Optional[str]  # the option or variable that has the path; None if the package found the program
+    named_by: Optional[str]  # the option or variable that gave the path; None if the package found the program
 
 
 def find_binary(named: Optional[StrPath] = None, named_by: str = "binary") -> Binary:
@@ -47,7 +48,8 @@ def _named(path: str, named_by: str) -> Binary:
 
 def _on_path() -> Optional[str]:
     for directory in os.get_exec_path():
-        # An empty or relative entry depends on the working directory, which may contain another program named mayfly.
+        # Skip empty and relative entries: they depend on the working directory, which may contain another program named
+        # mayfly.
         if not os.path.isabs(directory):
             continue
         path = os.path.join(directory, "mayfly")

@@ -39,7 +39,7 @@ class Connections:
         headers: Mapping[str, str],
         timeout_seconds: float = CALL_SECONDS_MAX,
     ) -> tuple[int, bytes]:
-        """The status and the body of the response. Raises OSError or http.client.HTTPException if there is none."""
+        """The status and the body of the response. Raises OSError or http.client.HTTPException if there is no response."""
         kept = self._take()
         if kept is not None:
             try:
@@ -81,7 +81,7 @@ class Connections:
             connection.request(method, self._prefix + path, body, dict(headers))
             answer = connection.getresponse()
             status, text = answer.status, answer.read()
-        except BaseException:  # also after Ctrl-C: the connection's next response would belong to this request
+        except BaseException:  # also after Ctrl-C: the next response on this connection would belong to this request
             connection.close()
             raise
         with self._lock:

@@ -1,4 +1,4 @@
-"""Makes the program's clock follow a world's clock, with time-machine if that is installed, else with freezegun.
+"""Makes the program's clock follow a world's clock, with time-machine if it is installed, and otherwise with freezegun.
 
 `datetime.now()` and `time.time()` then show the world's time in the whole process, so the program's clock can follow only
 one world at a time.

@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote
 
 from ._handlers import HandlerFailures
 
-#: A Lambda handler, (event, context), or a function of the event only. Its result is encoded as JSON. An exception fails the
-#: invocation. It also fails the test, unless the function was registered with may_fail=True.
+#: A Lambda handler with the parameters (event, context), or a function that takes only the event. Its result is encoded as
+#: JSON. An exception fails the invocation. It also fails the test, unless the function was registered with may_fail=True.
 Function = Callable[..., Any]
 
 
@@ -68,7 +68,7 @@ class _Http(http.server.ThreadingHTTPServer):
     block_on_close = False  # so that a handler that hangs does not keep the test from ending
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        # A ConnectionError only means that the caller has timed out or the server has ended.
+        # A ConnectionError only means that the Mayfly server closed the connection, after a time-out or because it ended.
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 

@@ -1,4 +1,5 @@
-"""Failures of a world's functions. Each is recorded, printed when it happens, and raised once as a HandlerError."""
+"""Failures of a world's functions. Each failure is recorded. Unless the function may fail, the failure is also printed when it
+happens, and raised once as a HandlerError."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _OURS = (str(Path(__file__).parent), str(Path(concurrent.futures.__file__).paren
 
 @dataclass(frozen=True)
 class HandlerFailure:
-    """An exception of a handler in the test's process."""
+    """An exception that a handler in the test's process raised."""
 
     function: str  #: the name under which the handler was registered
     event: Any  #: the event that the handler was called with
@@ -110,8 +111,8 @@ class HandlerFailures:
 
 
 def _records(failure: HandlerFailure) -> set[tuple[str, ...]]:
-    """The batch's records, as (function, error type, record id). If all of them are in `_raised`, the failure was raised
-    before."""
+    """The records of the batch that failed, as (function, error type, record id). If all of them are in `_raised`, the
+    failure has already been raised."""
     records = failure.event.get("Records") if isinstance(failure.event, dict) else None
     if not isinstance(records, list):
         return set()
@@ -198,7 +199,7 @@ def _shown(error: BaseException) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The first line of the text, because pytest's assertion messages have many lines."""
+    """The first line of the text, shortened. Other lines are omitted, because pytest's assertion messages have many."""
     line = "".join(each for each in text.strip().partition("\n")[0] if each.isprintable()).strip().rstrip(".")
     return line if len(line) <= MESSAGE_MAX else line[:MESSAGE_MAX] + "…"
 

@@ -31,7 +31,7 @@ _SIGNED_FOR = re.compile(r"Credential=(\d{12})/\d+/([^/]+)/dynamodb/")
 
 
 class InProcess:
-    """A server in this process. The constructor returns when its endpoint, `url`, answers. Thread-safe.
+    """A server in this process. The constructor returns when the server answers at `url`. Thread-safe.
 
     Raises LibraryError or StartError."""
 
@@ -93,22 +93,22 @@ class InProcess:
         if status == NO_ANSWER:  # the operation may have run, so it must not run again over HTTP
             raise UnansweredError(f"{self.url} did not answer: {text.decode()}")
         if status < 0:
-            # Either the arguments are invalid, and the endpoint has its own errors for them, or os.getpid did not reveal a
-            # fork.
+            # Let the caller use HTTP. Either the arguments are invalid, and the endpoint responds with its own errors for
+            # them, or this process was forked and os.getpid did not reveal that.
             return None
         return status, text
 
     def _may_wait(self, method: str, path: str, body: bytes) -> bool:
         if path == "/_mayfly/failpoints" and method == "PUT":
             self._failpoints = True
-        if self._failpoints and method != "GET":  # a call that moves the clock blocks at a failpoint
+        if self._failpoints and method != "GET":  # a call that moves the clock can block at a failpoint
             return True
         return _WAITS.search(path.encode().partition(b"?")[0]) is not None or _WAITS.search(body) is not None
 
 
 def options_of(arguments: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Converts arguments of `mayfly serve` to the options of mayfly_open and mayfly_serve (mayfly_c.h). Raises StartError
-    for invalid ones."""
+    for invalid arguments."""
     store: dict[str, Any] = {}
     endpoint: dict[str, Any] = {}
     words = list(arguments)

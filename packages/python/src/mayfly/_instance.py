@@ -24,8 +24,8 @@ END_NOTICED_SECONDS = 0.2
 
 
 class Instance:
-    """A process that this process started, a library in this process or, if both are None, an existing server at `url`.
-    Thread-safe."""
+    """A server in a `process` that this process started, a server in this process (`in_process`) or, if both arguments are
+    None, an existing server at `url`. Thread-safe."""
 
     def __init__(self, url: str, process: Optional[ServerProcess] = None, in_process: Optional[InProcess] = None) -> None:
         self.url = url
@@ -60,7 +60,8 @@ class Instance:
         headers: Mapping[str, str],
         timeout_seconds: float = CALL_SECONDS_MAX,
     ) -> tuple[int, bytes]:
-        """The status and the body of the response. Raises EndedError or UnansweredError if there is none."""
+        """The status and the body of the response. Raises EndedError or UnansweredError if there is no
+        response."""
         if self.in_process is not None:
             answered = self.in_process.exchange(method, path, body, headers)
             if answered is not None:

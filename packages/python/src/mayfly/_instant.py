@@ -26,7 +26,7 @@ def instant_text(at: Instant) -> str:
 
 def instant_of(text: str) -> datetime.datetime:
     whole, _, fraction = text.rstrip("Z").partition(".")
-    # Python 3.9 and 3.10 cannot read "Z", or fractions of other than three or six digits.
+    # Python 3.9 and 3.10 cannot read "Z", or fractions that do not have exactly three or six digits.
     return datetime.datetime.fromisoformat(f"{whole}.{fraction or '0':0<6.6}+00:00").astimezone(datetime.timezone.utc)
 
 

@@ -56,7 +56,8 @@ def _loaded(path: str, named_by: Optional[str]) -> Library:
 
 
 class Library:
-    """The loaded library. A negative result is an error code of mayfly_c.h, and the returned text is then its message."""
+    """The loaded library. A negative result of a call is an error code of mayfly_c.h, and the returned text is then the
+    error's message."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -133,6 +134,6 @@ def set_check_handler(handler: Optional[CheckHandler]) -> None:
     handler: called with the expression, the file in Mayfly's source, and the line. The process aborts when the
         handler returns or raises an exception. None, the default: the library writes a line to stderr instead.
 
-    The handler applies only to `Server(in_process=True)`. A separate process writes to its log. Raises a LibraryError if the
-    library is not installed, and a MayflyError in a process that was forked after the library was used."""
+    The handler applies only to `Server(in_process=True)`. A separate server process writes to its log. Raises a LibraryError
+    if the library is not installed, and a MayflyError in a process that was forked after the library was used."""
     find_library().set_check_handler(handler)

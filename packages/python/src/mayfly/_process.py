@@ -84,8 +84,8 @@ class ServerProcess:
         return self._last_log
 
     def end(self) -> None:
-        """Terminates the server, and kills it after five seconds. A second call, or a call in a forked process, does
-        nothing."""
+        """Terminates the server, and kills it if it still runs after five seconds. A second call, or a call in a forked
+        process, does nothing."""
         if os.getpid() != self._owner:
             return
         if self._child.poll() is None:

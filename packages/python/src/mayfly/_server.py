@@ -133,7 +133,8 @@ class Server:
         return World(self)
 
     def close(self) -> None:
-        """Terminates the server if it was started here, and kills it after five seconds. An existing server keeps running."""
+        """Terminates the server if it was started here, and kills it if it still runs after five seconds. An existing server
+        keeps running."""
         self._closed = True
         self._instance.close()
         self._end()
@@ -153,7 +154,7 @@ class Server:
         self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None
     ) -> tuple[int, bytes]:
         """Sends any HTTP request. Returns the status and the body of the response. Raises EndedError or UnansweredError if
-        there is none."""
+        there is no response."""
         return self._instance.exchange(method, path, body, headers or {})
 
     def _start(self) -> None:

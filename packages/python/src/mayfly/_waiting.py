@@ -1,5 +1,4 @@
-"""The functions that the synchronous modules and mayfly.aio implement differently, here without an event loop: sending a
-request, sleeping, calling a handler."""
+"""Functions that send requests, sleep and call handlers without an event loop. mayfly.aio has its own version of each."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ __tracebackhide__ = hides_frames
 def exchange(
     instance: Instance, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]
 ) -> tuple[int, bytes]:
-    """The status and the body of the response. Raises EndedError or UnansweredError if there is none."""
+    """The status and the body of the response. Raises EndedError or UnansweredError if there is no response."""
     return instance.exchange(method, path, body, headers)
 
 

@@ -94,8 +94,8 @@ class World(AwsClients):
         return self._clock
 
     def log(self) -> str:
-        """The server's log since this world was created, including other worlds' lines. "" if this process did not start the
-        server."""
+        """The server's log since this world was created, including lines about other worlds. "" if this process did not start
+        the server."""
         return self._server.log(self._born_at)
 
     def execute(self, operation: str, **parameters: Any) -> Any:
@@ -134,7 +134,7 @@ class World(AwsClients):
         return description
 
     def ttl(self, table: str) -> Ttl:
-        """The table's time to live: its status, its mode, sweeps. Sends no request."""
+        """An object for the table's time to live, with methods for status, mode and sweeps. This call sends no request."""
         return Ttl(self, table)
 
     def explain(self, table: str, key: Mapping[str, Any]) -> Explanation:
@@ -190,7 +190,8 @@ class World(AwsClients):
     # --- faults and failpoints
 
     def faults(self, *rules: Fault) -> None:
-        """Replaces all fault rules with these. The first rule that matches an operation applies to it. Latencies add up."""
+        """Replaces all fault rules with these. If several rules match an operation, their latencies add up. Of the rules with
+        other faults, only the first one applies."""
         self.run(faults.put(rules))
 
     def clear_faults(self) -> None:

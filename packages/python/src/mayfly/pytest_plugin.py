@@ -114,7 +114,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("mayfly_in_process") and (config.getoption("mayfly_url") or config.getoption("mayfly_binary")):
         raise pytest.UsageError("--mayfly-in-process cannot be combined with --mayfly-url or --mayfly-binary")
     if config.pluginmanager.hasplugin("asyncio"):
-        with contextlib.suppress(ImportError, TypeError):  # not pytest-asyncio's plugin, or older than 0.24
+        with contextlib.suppress(ImportError, TypeError):  # the plugin is not pytest-asyncio, or is older than 0.24
             from . import _pytest_asyncio
 
             config.pluginmanager.register(_pytest_asyncio, "mayfly_asyncio")

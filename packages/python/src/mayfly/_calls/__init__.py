@@ -1,5 +1,5 @@
-"""Calls to the control API as values. Each has a request and a function that reads the response, so that World and AsyncWorld
-share them."""
+"""Calls to the server as values. Each value contains a request and the functions that read its response, so that World and
+AsyncWorld can share this code."""
 
 from ._call import Call, executed, generic
 

@@ -74,7 +74,7 @@ class _GivenUp(TypedDict):
 
 
 class GivenUp(_GivenUp, total=False):
-    """A batch that was given up. `condition` is Lambda's name for the reason: RetryAttemptsExhausted, RecordAgeExceeded.
+    """A batch that was given up. `condition` is Lambda's name for the reason: RetryAttemptsExhausted or RecordAgeExceeded.
     `left_out` counts the records that `records` omits. `error` is missing if the function was never called."""
 
     error: FunctionError
@@ -94,9 +94,9 @@ class Advanced:
     unfinished: tuple[Unfinished, ...] = ()  #: with settle: the mappings that still have records to deliver, and why
     given_up: tuple[GivenUp, ...] = ()  #: with settle: the batches given up since the last settle
     given_up_left_out: int = 0  #: how many batches `given_up` omits
-    #: By table and reason, items whose TTL can never fire: {"carts": {"milliseconds": 3, "string": 1}}
+    #: The number of items whose TTL can never fire, by table and reason: {"carts": {"milliseconds": 3, "string": 1}}
     never: dict[str, dict[str, int]] = field(default_factory=dict)
-    #: By table, items whose TTL had passed when they were written, since the last advance
+    #: The number of items, by table, that were written since the last advance with a TTL that had already passed
     born_expired: dict[str, int] = field(default_factory=dict)
 
 
@@ -107,7 +107,7 @@ def read() -> Call[Reading]:
 def put(
     *, mode: Optional[str] = None, now: Optional[Instant] = None, rate: Optional[float] = None
 ) -> Call[datetime.datetime]:
-    """Sets members of the clock. A member whose argument is None stays unchanged."""
+    """Sets the clock's mode, time and rate. A setting whose argument is None stays unchanged."""
     body: dict[str, Any] = {}
     if mode is not None:
         body["mode"] = mode
@@ -131,7 +131,7 @@ def advance_to_next_expiry(settle: Settle, age_streams: bool) -> Call[Advanced]:
 
 
 def delivery() -> Call[Advanced]:
-    """Lets functions process the records written so far, for at most two seconds, without moving the clock."""
+    """Waits up to two seconds until functions have processed the records written so far, without moving the clock."""
     return advance_by(0, 2, False)
 
 

@@ -22,7 +22,7 @@ class Fault:
     applied: Optional[bool] = None
     milliseconds: Optional[int] = None  #: for latency: the delay in real time; for stale_reads: the lag on the world's clock
     writes: Optional[int] = None  #: for stale_reads: how many commits a read can lag behind
-    items: Optional[int] = None  #: for unprocessed: how many items stay unprocessed
+    items: Optional[int] = None  #: for unprocessed: how many items of a batch stay unprocessed; None: all
     count: Optional[int] = None  #: how many matching operations the rule is applied to; None: all
     probability: Optional[float] = None  #: the probability that the rule is applied to a matching operation; None: 1
     seed: Optional[int] = None  #: the seed of random choices

@@ -137,8 +137,8 @@ def _projection(projection: Projection) -> dict[str, Any]:
 
 
 def _merge(body: dict[str, Any], more: Mapping[str, Any]) -> None:
-    """Adds the caller's further members. Lists of attributes and indexes are appended to those of the other arguments. All
-    other members replace the values from the other arguments."""
+    """Adds the caller's other members of CreateTable. Lists of attributes and indexes are appended to the lists in `body`.
+    All other members replace the values in `body`."""
     for member, value in more.items():
         if not member[:1].isupper():
             raise TypeError(

@@ -30,7 +30,7 @@ class TtlStatus:
 
 @dataclass(frozen=True)
 class Suspect:
-    """An item whose TTL can never fire, or had passed when it was written."""
+    """An item whose TTL can never fire, or had passed when the item was written."""
 
     table: str
     key: Item

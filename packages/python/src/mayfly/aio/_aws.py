@@ -17,7 +17,7 @@ __tracebackhide__ = hides_frames
 
 
 class AsyncAwsClients:
-    """The part of AsyncWorld for which mayfly has separate synchronous code: the clients."""
+    """The clients of an AsyncWorld. The synchronous World has its own version of this class."""
 
     _instance: Instance
 

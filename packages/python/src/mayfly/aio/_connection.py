@@ -19,7 +19,7 @@ __tracebackhide__ = hides_frames
 async def ask(
     instance: Instance, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]
 ) -> tuple[int, bytes]:
-    """The status and the body of the response. Raises EndedError or UnansweredError if there is none."""
+    """The status and the body of the response. Raises EndedError or UnansweredError if there is no response."""
     try:
         return await exchange(instance.url, method, path, body, headers)
     except (OSError, http.client.HTTPException) as error:
@@ -27,7 +27,7 @@ async def ask(
 
 
 async def exchange(url: str, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]) -> tuple[int, bytes]:
-    """The status and the body of the response. Raises OSError or http.client.HTTPException if there is none."""
+    """The status and the body of the response. Raises OSError or http.client.HTTPException if there is no response."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)

@@ -97,5 +97,5 @@ class AsyncServer:
         self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None
     ) -> tuple[int, bytes]:
         """Sends any HTTP request. Returns the status and the body of the response. Raises EndedError or UnansweredError if
-        there is none."""
+        there is no response."""
         return await ask(self.server.instance(), method, path, body, headers or {})

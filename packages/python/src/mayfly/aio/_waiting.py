@@ -1,5 +1,5 @@
-"""The functions that mayfly.aio and the synchronous modules implement differently, here for an event loop: sending a
-request, sleeping, calling a handler."""
+"""Functions that send requests, sleep and call handlers in an event loop. The synchronous package has its own version of
+each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def apart(work: Callable[[], None]) -> None:
 
 
 def handler_of(function: Function) -> Function:
-    """Returns a synchronous handler. If `function` is a coroutine function, it runs in the event loop of this call, and the
+    """Returns a synchronous handler. If `function` is a coroutine function, it runs in the event loop that runs now, and the
     returned handler waits for its result."""
     if not inspect.iscoroutinefunction(function):
         return function
