@@ -1,5 +1,5 @@
-"""Failures of a world's functions. Each failure is recorded. Unless the function may fail, the failure is also printed when it
-happens, and raised once as a HandlerError."""
+"""Failures of a world's functions. Each failure is recorded. Unless the function may fail, the failure is also printed when
+it happens, and raised once as a HandlerError."""
 
 from __future__ import annotations
 

@@ -190,8 +190,8 @@ class World(AwsClients):
     # --- faults and failpoints
 
     def faults(self, *rules: Fault) -> None:
-        """Replaces all fault rules with these. If several rules match an operation, their latencies add up. Of the rules with
-        other faults, only the first one applies."""
+        """Replaces all fault rules with these. If several rules match an operation, their latencies add up. For
+        other faults, only the first matching rule that strikes applies."""
         self.run(faults.put(rules))
 
     def clear_faults(self) -> None:
