@@ -14,7 +14,7 @@ BAR, GAP, TOP = 9, 12, 46  # pixels
 
 
 def figure(value):
-    """Formats a number with three significant digits, or with its whole integer part: 12.3, 1,234."""
+    """Formats a number below 100 with three significant digits, and other numbers without decimals: 12.3, 1,234."""
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

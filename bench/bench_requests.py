@@ -1,7 +1,7 @@
 """The measured requests, and the checks of their responses.
 
     PATHS["GetItem of 1 KB"].requests           pairs of a body and the checks of its response (bench/load.h)
-    write_requests(file, port, path)            writes them for the load generator, signed as an SDK signs them
+    write_requests(file, port, path)            writes a path's requests for the load generator, signed as an SDK does
 
 Tables, items and requests are the same for every server.
 """
@@ -137,7 +137,7 @@ def large_item(number, version=0):
 
 
 def indexed_item(number, version=0):
-    # A new version moves the item to another owner, so that the index is written.
+    # A new version moves the item to another owner, so that a write of the item also changes the index.
     return {
         **item(number, version),
         "owner": {"S": f"owner {(number + version) % (ITEMS // 10)}"},
@@ -146,7 +146,7 @@ def indexed_item(number, version=0):
 
 
 def items_of(name):
-    """Returns the items that a table has before it is measured."""
+    """Returns the items that a table has before the measurement."""
     make, count = {
         "small": (small_item, ITEMS),
         "large": (large_item, LARGE_ITEMS),
@@ -177,7 +177,7 @@ def items_checks(count, *numbers):
 class Path:
     operation: str
     table: str
-    make: object  # a function from a number to a request's body and its response's checks
+    make: object  # a function that takes a number and returns a request's body and the checks of its response
     item: str = "1 KB"
     changes: bool = False
     on_disk: bool = False
@@ -197,7 +197,8 @@ def get_item(name, items):
 
 
 def put_item(name, make_item, items):
-    # The pool has two rounds with different versions, so each write changes its item when the pool is repeated.
+    # The pool contains each item twice, with different versions, so that every write changes its item even when the
+    # generator repeats the pool.
     def make(number):
         return {"TableName": name, "Item": make_item(number % items, 1 + number // items)}, [NOTHING]
 
@@ -253,7 +254,8 @@ def together(number, count):
 def batch_get(number):
     numbers = together(number, 25)
     body = {"RequestItems": {"plain": {"Keys": [key(i) for i in numbers]}}}
-    # Searching for all items would take the generator longer than the server takes to respond.
+    # Checks only some of the items. A search for all of them would take the generator longer than the server takes to
+    # respond.
     return body, [*items_checks(25, *numbers[::8]), is_empty("UnprocessedKeys")]
 
 
@@ -267,7 +269,7 @@ def transact_write(number):
     return {"TransactItems": puts}, [NOTHING]
 
 
-# Reads come first, because index queries count the items before anything changes them.
+# Reads come first, because index queries check each owner's number of items, which writes change.
 PATHS = {
     "GetItem of 200 B": Path("GetItem", "small", get_item("small", ITEMS), "200 B"),
     "GetItem of 1 KB": Path("GetItem", "plain", get_item("plain", ITEMS)),

@@ -138,8 +138,8 @@ def summary(turns):
 def start_all(bench, stack, on_disk):
     """Starts all servers and loads the tables.
 
-    Returns the started servers, the reason why each other server failed, and, for each table, the reason why a server could
-    not load the table.
+    Returns the started servers, the reason why each other server failed, and, for each table, the reason why each server
+    that could not load the table failed to do so.
     """
     processes, refused, lacking = {}, {}, {name: {} for name in TABLES}
     for server in bench.of_tables():
@@ -227,7 +227,8 @@ def requests_of_path(bench, name, path, processes, refused):
 
 
 def threads(bench):
-    """Measures Mayfly's CPU time per request with one and with two threads that serve connections, on all processors."""
+    """Measures Mayfly's CPU time per request with one and with two threads that serve connections. The server runs on both
+    processors."""
     rows = []
     with contextlib.ExitStack() as stack:
         processes = {}
@@ -351,7 +352,7 @@ def one_test(process, number):
 
 
 def suite(bench):
-    """Measures a suite of tests, each with its own table, run one at a time and four at a time."""
+    """Measures a suite of tests, each with its own table. The tests run one at a time, and then four at a time."""
     rows = []
     with contextlib.ExitStack() as stack:
         processes, refused = {}, {}

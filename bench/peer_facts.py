@@ -10,7 +10,7 @@ Needs boto3. Each part needs a new server, in which it creates tables.
 - `functions` creates a Lambda function and an event source mapping, and then writes to the table three times. The
   function posts its events to this script. A fourth argument names the environment variable in which the function gets
   the script's URL.
-- `answers` prints each answer that differs from AWS's.
+- `answers` prints each answer that differs from AWS's answer.
 """
 
 import http.server

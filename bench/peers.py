@@ -34,8 +34,8 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 class Server:
     name: str
     version: str
-    # A function of a port and a directory for its tables (or None for memory). Returns the command's words, or None if the
-    # server cannot store tables in a directory.
+    # A function of a port and a directory for the server's tables (None: the tables are in memory). Returns the command's
+    # words, or None if the server cannot store tables in a directory.
     command: typing.Callable
     environment: typing.Callable = lambda port: {}
     start_seconds_max: int = 60

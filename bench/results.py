@@ -187,7 +187,7 @@ def between_markers(text, middle):
     return f"{before}{begin}\n{middle}\n{end}{after}"
 
 
-PLOTTED_CONNECTIONS = 16  # the tables also show other numbers of connections
+PLOTTED_CONNECTIONS = 16  # the tables also show the other numbers of connections
 
 
 def plots(kept, place):
