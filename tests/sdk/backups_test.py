@@ -95,7 +95,8 @@ class ThreeWeeks:
         self.note()
 
     def pass_time(self, seconds):
-        """Advances by whole seconds. Items that expire on the way are deleted in the first millisecond after their TTL."""
+        """Advances the clock by whole seconds. Items that expire in this time are deleted in the first millisecond after
+        their TTL."""
         server.advance(seconds)
         end = self.now + seconds
         for key, item in sorted(self.items.items(), key=lambda each: each[1].get("ttl", 0)):

@@ -1,5 +1,5 @@
-// A page's attempts to use a server of another origin. `settings` is {mayfly, report}. Reports {tried, read}: the names
-// of all attempts, and the text that the page could read, by name.
+// Tries to use a server of another origin. `settings` is {mayfly, report}. Reports {tried, read}: the names of all
+// attempts, and, by the name of the attempt, the text that the page could read.
 const read = {};
 const tried = [];
 

@@ -23,7 +23,7 @@ def setUpModule():
 
 
 class World:
-    """One account: a boto3 client and control calls."""
+    """One account, with a boto3 client and methods that make control calls."""
 
     def __init__(self):
         self.account = next(accounts)

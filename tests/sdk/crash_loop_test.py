@@ -71,8 +71,8 @@ class Writer:
         return item
 
     def expire(self):
-        """Returns the keys of items that have expired or are about to. They are not written to until they have surely
-        expired."""
+        """Returns the keys of items that have expired or are about to expire. The writer does not write to these items until
+        they have certainly expired."""
         now = time.time()
         return {key for key, item in self.items.items() if item and "ttl" in item and int(item["ttl"]["N"]) <= now + 1}
 
@@ -144,7 +144,7 @@ class CrashLoop(unittest.TestCase):
                 while True:
                     writer.step(connection)
             except (OSError, http.client.HTTPException):
-                pass  # killed
+                pass  # the server was killed
             except BaseException as error:  # noqa: BLE001 - re-raised by the test's own thread
                 wrong.append(error)
             finally:
@@ -173,7 +173,7 @@ class CrashLoop(unittest.TestCase):
     def check(self, writers):
         connection = Connection(self.server.port)
         self.addCleanup(connection.close)
-        # Wait until no item is about to expire during the check.
+        # Wait until no item can expire during the check.
         while any(
             item and "ttl" in item and abs(int(item["ttl"]["N"]) - time.time()) < 0.6
             for writer in writers
@@ -243,7 +243,8 @@ class CrashLoop(unittest.TestCase):
         return found
 
     def changes(self, connection, after):
-        """Yields the key and the new item of each record of records(). The item is None for a deletion."""
+        """Yields the key and the new item of each record from records(). In place of the item, a writer's deletion yields
+        None and an expiry yields "expired"."""
         for record in self.records(connection, after):
             by_service = record.get("userIdentity", {}).get("PrincipalId") == "dynamodb.amazonaws.com"
             yield record["dynamodb"]["Keys"]["id"]["S"], "expired" if by_service else record["dynamodb"].get("NewImage")
@@ -261,8 +262,8 @@ class CrashLoop(unittest.TestCase):
         return any(count > by_writer(writer.changes[key]) for key, count in made.items())
 
     def check_stream(self, connection, writers, after, found):
-        """Compares the stream with the writers' logs. `found` has the changes read before, by key; the new changes are added.
-        """
+        """Compares the stream with the writers' logs. `found` has the changes that earlier calls read, by key; this
+        call adds the new ones."""
         expected = {key: writer.changes[key] for writer in writers for key in writer.keys}
 
         def recorded():

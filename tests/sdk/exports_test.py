@@ -2,7 +2,7 @@
 
 The test writes items over several virtual days, some of them with a TTL, and keeps a model of the table. Then it makes full
 exports at random seconds and incremental exports of random windows, and compares each file with the model. Debian's boto3
-does not support incremental exports or filters yet, so the test sends those requests as JSON, like newer SDKs.
+does not support incremental exports or filters yet, so the test sends those requests as JSON, as newer SDKs do.
 """
 
 import base64

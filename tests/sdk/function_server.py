@@ -5,7 +5,7 @@
     function.calls                      # the requests received: .event, .headers, .path
     function.stop()
 
-A handler that raises makes the function fail: status 200, with errorMessage and errorType.
+A handler that raises an exception makes the function fail: the response has status 200, errorMessage and errorType.
 """
 
 import http.server

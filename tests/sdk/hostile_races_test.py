@@ -67,7 +67,7 @@ class Races(unittest.TestCase):
 
         def loop():
             while not ended.is_set():
-                with contextlib.suppress(FileNotFoundError):  # until Mayfly has created it
+                with contextlib.suppress(FileNotFoundError):  # raised until Mayfly has created `entry`
                     exchange(link, entry)
 
         thread = threading.Thread(target=loop)

@@ -221,7 +221,7 @@ class Directories(unittest.TestCase):
         os.mkfifo(pipe)
 
         def is_read():
-            with contextlib.suppress(OSError):  # the pipe has no reader yet
+            with contextlib.suppress(OSError):  # raised while the pipe has no reader
                 return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
 
         serve = ["serve", "--port", "0", "--require-signature", "--keys", str(pipe)]
@@ -260,7 +260,7 @@ class Endpoint:
                 for piece in self.answer(self.requests):
                     connection.sendall(piece)
                     if piece == b"":
-                        connection.recv(1)  # until the peer closes the connection
+                        connection.recv(1)  # blocks until the peer closes the connection
                         return
 
     @staticmethod

@@ -35,15 +35,15 @@ def binary():
 class MayflyServer:
     def __init__(self, *arguments, preexec=None, log_level="warning", log=None, environment=None):
         """Starts a server and waits until it accepts requests. `preexec` runs in the server's process before the server, for
-        example to change its user or its limits. `log` is a file for the server's standard error. `environment` is added to
-        this process's environment."""
+        example to change its user or its limits. `log` is a file for the server's standard error. The server gets this
+        process's environment and, in addition, `environment`."""
         self._directory = tempfile.TemporaryDirectory(prefix="mayfly-test-")
         self._clients = []
         port_file = pathlib.Path(self._directory.name) / "port"
         executable = binary()
         if preexec:
             os.chmod(self._directory.name, 0o777)
-            # The other user may be unable to read the executable's directory.
+            # If `preexec` changes the user, that user may be unable to read the executable's directory.
             executable = shutil.copy(executable, self._directory.name)
         self._process = subprocess.Popen(
             [

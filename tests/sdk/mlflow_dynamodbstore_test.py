@@ -54,7 +54,8 @@ def tearDownModule():
 
 
 def create_table(server, name):
-    """Creates the table of the store's own template, with five local and five global indexes, and enables TTL and recovery."""
+    """Creates the table of the store's own template, with five local and five global indexes. Enables TTL and point-in-time
+    recovery."""
     names = ["PK", "SK"]
     names += [f"lsi{number}sk" for number in range(1, 6)]
     names += [f"gsi{number}{key}" for number in range(1, 6) for key in ("pk", "sk")]

@@ -1,10 +1,10 @@
 """Checks that everything the API model forbids is rejected, at every depth of every supported operation.
 
-The model comes from the installed botocore: Debian's, and with the label `registries` the newest one. From each operation's
-input the test derives every single violation: a value of a wrong JSON type for each member, list element and map value;
-strings and numbers that are below their minimum, are above their maximum, do not match their pattern or are not in their
-enum; lists and maps that are too short or too long; required members that are missing or null. The rest of each request
-satisfies the model, but usually does not fit the table.
+The model comes from the installed botocore. One run of this test uses Debian's botocore. Another run, which has the label
+`registries`, uses the newest botocore. From each operation's input the test derives every single violation: a value of a
+wrong JSON type for each member, list element and map value; strings and numbers that are below their minimum, are above
+their maximum, do not match their pattern or are not in their enum; lists and maps that are too short or too long; required
+members that are missing or null. The rest of each request satisfies the model, but usually does not fit the table.
 
 A wrong type must get a SerializationException, and a broken constraint must get a ValidationException. No request may succeed
 or get an internal error.

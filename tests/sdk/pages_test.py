@@ -42,7 +42,7 @@ PAGES = [
     "docs/moving.md",
 ]
 HOW_TOS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "how-to").glob("*.md"))
-# Other languages, such as JSON responses, are not executed.
+# Blocks in other languages, such as responses in JSON, are not executed.
 RUN = ("sh", "python")
 FENCE = re.compile(r"^(?:<!-- ([^\n]*?) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 USES = re.compile(r"^<!-- uses: (.*?) -->$", re.MULTILINE)
@@ -114,7 +114,7 @@ class Session:
         self._lines.put(None)
 
     def run(self, text):
-        """Runs a block. Returns (output, None), or (output, problem) if it fails."""
+        """Runs a block. Returns (output, None), or (output, problem) if the block fails."""
         self._file.write_text(text)
         self._process.stdin.write(self._encode(str(self._file), self.END))
         self._process.stdin.flush()

@@ -1,7 +1,7 @@
 """Detects abandoned shopping carts by expiry: each activity renews a cart's ttl, and an order deletes the cart.
 
-A reader of the table's stream reminds customers of carts that expired. It must distinguish the service's REMOVE from the
-customer's, and it acts only on carts that have a customer and products.
+A reader of the table's stream reminds customers of carts that expired. The reader must distinguish the service's deletions
+from the customers' deletions, and it acts only on carts that have a customer and products.
 """
 
 import time

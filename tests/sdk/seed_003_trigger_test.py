@@ -1,4 +1,5 @@
-"""Processes abandoned shopping carts end to end: TTL deletes a cart, and its stream triggers a function with the old image.
+"""Processes abandoned shopping carts end to end: TTL deletes a cart, and the table's stream passes the old image to a
+function.
 
 boto3 creates the table and the event source mapping, as Terraform would. The filter passes only the service's deletions of
 carts that have a customer and products. If the function fails, the batch is retried and finally sent to the mapping's

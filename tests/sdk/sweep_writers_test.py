@@ -16,7 +16,7 @@ from mayfly_server import MayflyServer, binary, eventually, key_schema
 HERE = pathlib.Path(__file__).resolve().parent
 MANUAL = HERE.parents[1].joinpath("docs/sweep.md").read_text()
 WINDOW, SHARDS, HOUR = 60, 16, 3600
-SECONDS_MAX = 600  # for a build, including downloads from its registry
+SECONDS_MAX = 600  # for a build, including downloads from a package registry
 
 
 def example(language):

@@ -89,7 +89,7 @@ class TlsTest(unittest.TestCase):
         for number in range(8):
             item = {"id": {"S": str(number)}, "text": {"S": "x" * 390_000}}
             dynamodb.put_item(TableName="carts", Item=item)
-        self.assertEqual(dynamodb.scan(TableName="carts", Select="COUNT")["Count"], 3)  # one megabyte of items
+        self.assertEqual(dynamodb.scan(TableName="carts", Select="COUNT")["Count"], 3)  # a page has at most one megabyte
         answer = dynamodb.batch_get_item(
             RequestItems={"carts": {"Keys": [{"id": {"S": str(number)}} for number in range(8)]}}
         )

@@ -21,7 +21,7 @@ import urllib.request
 from mayfly_server import MayflyServer, binary, eventually, key_schema
 
 FAILED, MEANS_NOTHING, UNFINISHED = 1, 2, 3
-PAST, FAR = 1_700_000_000, 4_000_000_000  # by the machine's clock
+PAST, FAR = 1_700_000_000, 4_000_000_000  # before and after the time that the machine's clock shows
 
 
 def setUpModule():

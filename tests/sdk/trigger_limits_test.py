@@ -135,7 +135,7 @@ class ThreadsRunOut(unittest.TestCase):
         server = self.start()
         create_table(server)
         limit_threads(server, 0)
-        self.addCleanup(limit_threads, server, -1)  # the leak sanitizer starts another process
+        self.addCleanup(limit_threads, server, -1)  # because the leak sanitizer starts another process
         dynamodb = server.client("dynamodb")
         for first in range(0, 11_000, 25):
             dynamodb.batch_write_item(
@@ -172,7 +172,7 @@ class NoThreadAtAll(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as directory:
             os.chmod(directory, 0o755)
-            executable = shutil.copy(binary(), directory)  # the other user may be unable to read the executable's directory
+            executable = shutil.copy(binary(), directory)  # the server's user may be unable to read the executable's directory
             endpoint = "http://127.0.0.1:1"
             # LeakSanitizer uses an additional thread.
             looks_for_no_leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}

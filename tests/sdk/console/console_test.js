@@ -106,7 +106,7 @@ test("items are paged, and a query finds them by key and filter", async () => {
   await press(page, "Run");
   await found.getByText(/Page 1: 5 items, 10 scanned/).waitFor();
   assert.deepEqual(await found.locator("tbody td:nth-child(2)").allTextContents(), ["71", "73", "75", "77", "79"]);
-  // Errors have the server's message.
+  // Errors show the server's message.
   await page.getByLabel("Value of at").fill("seventy");
   await press(page, "Run");
   await found.getByText("The parameter cannot be converted to a numeric value: seventy").waitFor();
@@ -131,7 +131,8 @@ test("an item can be written as JSON, updated in the form, replaced and deleted"
   await press(dialog, "Put");
   await page.getByRole("button", { name: "1", exact: true }).click();
 
-  // In the form: change a value and a nested value, remove an attribute, add one. Other attributes are not written.
+  // In the form, change a value and a nested value, remove an attribute and add another one. An attribute that a client
+  // adds in the meantime stays, because the form writes only what changed in it.
   await send(
     new UpdateItemCommand({
       TableName: "carts",
@@ -475,7 +476,7 @@ test("changes are shown as they commit, with both images, and TTL deletions are 
   const modified = page.locator(".change.MODIFY");
   await modified.getByText("status: open → paid").waitFor();
   await modified.locator("summary").click();
-  // The images are drawn when the browser reports the open card, in a task after the click.
+  // The images are drawn when the browser reports that the card is open, in a task after the click.
   await modified.locator(".differs").nth(1).waitFor();
   assert.deepEqual(await modified.locator(".differs").allTextContents(), ["statusopen", "statuspaid"]);
   await page.locator(".change.expired summary").click();
@@ -698,7 +699,7 @@ test("with --require-signature the page asks for a key, signs with it, and repor
   t.after(() => locked.stop());
   const page = await browser.open(locked, "time");
   const dialog = page.getByRole("dialog");
-  // A user who declines is not asked again.
+  // A user who closes the dialog without entering a key is not asked again.
   await page.keyboard.press("Escape");
   await page.getByRole("alert").getByText("This server requires signatures.").waitFor();
   await page.waitForTimeout(2500);

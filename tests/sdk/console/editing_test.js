@@ -346,7 +346,7 @@ test("while the user types, the form warns about a TTL that cannot fire and can 
   await dialog.getByText("A string never expires. TTL takes a Number (N) of epoch seconds.").waitFor();
   await press(dialog, `Use ${start + 60}`);
   assert.equal(await type.inputValue(), "N");
-  // The JSON view also warns.
+  // The JSON view also warns about a TTL in milliseconds.
   await dialog.getByText("JSON", { exact: true }).click();
   const text = dialog.getByRole("textbox"),
     fine = await text.inputValue();
@@ -552,7 +552,7 @@ test("Back restores a query with its page and scroll position, and a PartiQL sta
   await go(page, "streams");
   await page.goBack();
   await eventually(async () => (await page.getByLabel("Statement").inputValue()).includes("WHERE id = 'b'"));
-  // A new visit starts fresh.
+  // A new visit, unlike Back, does not restore the query.
   await go(page, "time");
   await go(page, "tables/carts");
   await found.getByText(/^Page 1: 50 items/).waitFor();

@@ -64,7 +64,7 @@ test("a stream is read in order from its oldest record, across shard splits", as
   assert.equal(await page.locator(".change:not(.expired)").count(), 0);
   await page.locator(".change.expired summary").first().click();
   await page.getByText("Its TTL passed, and the service deleted it").first().waitFor();
-  // The browser's Back restores the filters.
+  // The browser's Back button restores the filters.
   await go(page, "time");
   await page.goBack();
   await page.locator(".change.expired").first().waitFor();

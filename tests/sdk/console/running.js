@@ -150,7 +150,10 @@ export class Browser {
     return own;
   }
 
-  /** A page with its own storage. An exception in its scripts or a violation of its policy fails the test. */
+  /**
+   * Opens a page with its own storage. An exception in the page's scripts or a violation of its content security policy
+   * fails the test.
+   */
   async open(server, path = "tables", { width = 1280, height = 860, theme = "light" } = {}) {
     const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: theme });
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.url });

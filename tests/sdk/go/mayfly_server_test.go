@@ -18,7 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-// A Mayfly server for one test, in memory and on a free port: $MAYFLY_SERVER, or the binary that script/build creates.
+// A Mayfly server for one test, in memory and on a free port. The program is $MAYFLY_SERVER, or the binary that
+// script/build creates.
 type mayflyServer struct {
 	url  string
 	kill func() // sends SIGKILL and waits for the exit

@@ -167,7 +167,7 @@ func TestATransactionIsAppliedCompletelyOrCanceledWithReasons(t *testing.T) {
 	}}
 	_, err := client.TransactWriteItems(t.Context(), move)
 	must(t, err)
-	// The SDK has stored a token in its input, so the same transaction is not applied again.
+	// The SDK has stored a token in `move`, so the server does not apply the same transaction again.
 	_, err = client.TransactWriteItems(t.Context(), move)
 	must(t, err)
 	move.ClientRequestToken = nil

@@ -41,7 +41,7 @@ let directory, server, url, documents, dynamodb, streams;
 
 before(async () => {
   directory = mkdtempSync(join(tmpdir(), "mayfly-test-"));
-  // $MAYFLY_SERVER, or the binary that script/build creates.
+  // The program is $MAYFLY_SERVER, or the binary that script/build creates.
   const built = new URL("../../../build/release/mayfly", import.meta.url);
   const executable = process.env.MAYFLY_SERVER ?? fileURLToPath(built);
   const portFile = join(directory, "port");

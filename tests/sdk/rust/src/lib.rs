@@ -1,4 +1,5 @@
-//! A server for one test, in memory and on a free port: `$MAYFLY_SERVER`, or the binary that script/build creates.
+//! A server for one test, in memory and on a free port. The program is `$MAYFLY_SERVER`, or the binary that
+//! script/build creates.
 //!
 //! ```ignore
 //! let mayfly = Mayfly::start();

@@ -18,7 +18,10 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
-/** A server for one test, in memory and on a free port: $MAYFLY_SERVER, or the binary that script/build creates. */
+/**
+ * A server for one test, in memory and on a free port. The program is $MAYFLY_SERVER, or the binary that script/build
+ * creates.
+ */
 final class MayflyServer implements AutoCloseable {
   private final Path directory;
   private final Process process;
