@@ -17,7 +17,7 @@ SKIPPED = re.compile(
     r"LICENSE$|bench/results/|tests/(scripts|fuzz/corpus|sdk/older_directory)/|tests/http/aws_|tests/prose_|tests/spelling"
     r"|.*(package-lock\.json|pnpm-lock\.yaml|go\.sum|Cargo\.lock)$"
 )
-# Rooms whose messages are Mayfly's own. The messages in the other rooms of compat are AWS's.
+# The rooms that contain Mayfly's own messages. The other rooms of compat contain the messages of AWS.
 MESSAGES = re.compile(r"(cli|http|embed|engine|compat/(control|mcp|outbound))/.*\.(cc|h)$")
 
 VERB = r"(?:is|are|was|were|has|have|had|can|may|does|do|comes?|goes|stands?|gives?|takes?|makes?|asks?|waits?|wants?|needs?|reads?|writes?|sends?|follows|fell|falls)"
@@ -71,7 +71,7 @@ NAMES_OF_TESTS = re.compile(
 
 
 def names_of_tests(text):
-    """The names of tests, as words: test_a_read_waits and aReadWaits are "a read waits"."""
+    """The names of tests, as words: test_a_read_waits and aReadWaits both become "a read waits"."""
     for groups in NAMES_OF_TESTS.findall(text):
         name = next(filter(None, groups), "")
         yield name if " " in name else re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", name).lower()

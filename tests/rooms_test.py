@@ -69,7 +69,7 @@ def module(path):
 
 
 def forbidden(root, layer, rooms):
-    """Includes that a room may not have."""
+    """Yields a message for each #include line that is not allowed in its room."""
     for path in sources(root, layer):
         _, *folders, _ = path.split("/")
         if not folders:
@@ -133,8 +133,8 @@ PRIVATE = re.compile(
 
 
 def private_names(text):
-    """The names in a file's anonymous namespaces. Yields (name, ""), and (alias, the type that it means) for an alias,
-    because several files may define the same alias."""
+    """The names in a file's anonymous namespaces. Yields (alias, the type that it stands for) for an alias, because several
+    files may define the same alias, and (name, "") for any other name."""
     for body in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.DOTALL | re.MULTILINE):
         for kind, alias, meaning, constant, function in PRIVATE.findall(body):
             yield kind or constant or function or alias, meaning
