@@ -1,4 +1,4 @@
-"""Finds the program to start. The first of these applies: the caller's path, MAYFLY_BINARY, the package's own program, or
+"""Finds the program to start: the first one of the caller's path, the path in MAYFLY_BINARY, the package's own program, and
 `mayfly` on PATH."""
 
 from __future__ import annotations

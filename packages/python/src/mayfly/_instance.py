@@ -60,8 +60,7 @@ class Instance:
         headers: Mapping[str, str],
         timeout_seconds: float = CALL_SECONDS_MAX,
     ) -> tuple[int, bytes]:
-        """The status and the body of the response. Raises EndedError or UnansweredError if there is no
-        response."""
+        """The status and the body of the response. Raises EndedError or UnansweredError if there is no response."""
         if self.in_process is not None:
             answered = self.in_process.exchange(method, path, body, headers)
             if answered is not None:

@@ -91,8 +91,8 @@ class AsyncClock:
         When the call returns, expired items are gone from tables and indexes, and their stream records can be read.
 
         settle: True also waits as `AsyncWorld.settle` does, for at most 30 seconds of real time; a number sets another limit.
-        age_streams: also age stream records and iterators by the same time, so that records older than 24 hours are
-            trimmed."""
+        age_streams: also age stream records and iterators by the same amount of time, so that records older than 24
+            hours are trimmed."""
         span = clock.span_of(by, days, hours, minutes, seconds)
         return await self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
