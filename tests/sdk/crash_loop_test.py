@@ -243,8 +243,8 @@ class CrashLoop(unittest.TestCase):
         return found
 
     def changes(self, connection, after):
-        """Yields the key and the new item of each record from records(). In place of the item, a writer's deletion yields
-        None and an expiry yields "expired"."""
+        """Yields the key and the new item of each record from records(). Instead of an item, the second value is
+        None after a deletion by a writer and "expired" after an expiry."""
         for record in self.records(connection, after):
             by_service = record.get("userIdentity", {}).get("PrincipalId") == "dynamodb.amazonaws.com"
             yield record["dynamodb"]["Keys"]["id"]["S"], "expired" if by_service else record["dynamodb"].get("NewImage")
