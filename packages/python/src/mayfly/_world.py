@@ -190,8 +190,8 @@ class World(AwsClients):
     # --- faults and failpoints
 
     def faults(self, *rules: Fault) -> None:
-        """Replaces all fault rules with these. If several rules match an operation, their latencies add up. Of
-        the other faults, an operation gets at most one: that of the first rule whose count and probability allow it."""
+        """Replaces all fault rules with these. If several rules match an operation, their latencies add up, but
+        at most one other fault applies: the fault of the first rule whose count and probability allow it."""
         self.run(faults.put(rules))
 
     def clear_faults(self) -> None:

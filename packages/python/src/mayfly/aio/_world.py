@@ -207,8 +207,8 @@ class AsyncWorld(AsyncAwsClients):
     # --- faults and failpoints
 
     async def faults(self, *rules: Fault) -> None:
-        """Replaces all fault rules with these. If several rules match an operation, their latencies add up. Of
-        the other faults, an operation gets at most one: that of the first rule whose count and probability allow it."""
+        """Replaces all fault rules with these. If several rules match an operation, their latencies add up, but
+        at most one other fault applies: the fault of the first rule whose count and probability allow it."""
         await self.run(faults.put(rules))
 
     async def clear_faults(self) -> None:
