@@ -27,8 +27,8 @@ async def apart(work: Callable[[], None]) -> None:
 
 
 def handler_of(function: Function) -> Function:
-    """Returns a synchronous handler. If `function` is a coroutine function, it runs in the current event loop, and the returned
-    handler waits for its result."""
+    """Returns a synchronous handler. If `function` is a coroutine function, it runs in the current event loop, and the
+    returned handler waits for its result."""
     if not inspect.iscoroutinefunction(function):
         return function
     loop = asyncio.get_running_loop()
