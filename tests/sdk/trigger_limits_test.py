@@ -172,7 +172,8 @@ class NoThreadAtAll(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as directory:
             os.chmod(directory, 0o755)
-            executable = shutil.copy(binary(), directory)  # the server's user may be unable to read the executable's directory
+            # The server's user may be unable to read the executable's directory.
+            executable = shutil.copy(binary(), directory)
             endpoint = "http://127.0.0.1:1"
             # LeakSanitizer uses an additional thread.
             looks_for_no_leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
