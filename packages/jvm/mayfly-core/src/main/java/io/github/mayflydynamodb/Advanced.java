@@ -15,9 +15,9 @@ import java.util.TreeMap;
  * @param tables the number of items that expired, by table; tables without expired items are omitted
  * @param nextExpiry when the next item expires; empty if no item will expire
  * @param never the number of items whose TTL can never fire, by table and reason
- * @param bornExpired the number of items that had already expired when they were written, by table, since the last
- *     advance
- * @param settled after a settle, whether every record reached its function; else true
+ * @param bornExpired by table, the number of items that were written since the last advance and whose TTL had passed
+ *     when they were written
+ * @param settled after a settle, whether all records were processed and all jobs ended; without a settle, true
  * @param unfinished after a settle, the event source mappings that still have records to deliver
  * @param givenUp after a settle, the batches that the server gave up on since the last settle
  */

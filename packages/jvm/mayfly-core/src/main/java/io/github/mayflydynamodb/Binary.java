@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
-/** Finds the program: the caller's path, MAYFLY_BINARY, the jar on the class path, or PATH, in this order. */
+/**
+ * Finds the mayfly program. Tries the caller's path, MAYFLY_BINARY, the jar on the class path and PATH, in this order.
+ */
 final class Binary {
   private Binary() {}
 

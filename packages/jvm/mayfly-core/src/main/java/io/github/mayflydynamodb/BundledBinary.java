@@ -20,10 +20,12 @@ import java.util.Properties;
 import java.util.Set;
 
 /**
- * The program in the jar mayfly-binary-…, which is unpacked once into the user's cache:
+ * The program in the jar mayfly-binary-…. The program is unpacked once into the user's cache, or into the temporary
+ * directory if the cache is not writable:
  *
  * <pre>{@code
- * ${XDG_CACHE_HOME:-~/.cache}/mayfly/<SHA-256>/mayfly      or in the temporary directory
+ * ${XDG_CACHE_HOME:-~/.cache}/mayfly/<SHA-256>/mayfly
+ * <temporary directory>/mayfly-<user>/<SHA-256>/mayfly
  * }</pre>
  *
  * The directory belongs to the user and is created with mode 0700. The file's checksum is checked before the file is
@@ -31,7 +33,8 @@ import java.util.Set;
  * 0.3 s for 21 MB in a JVM that has just started.
  */
 final class BundledBinary {
-  private static final Path SELF = Path.of("/proc/self"); // belongs to this user; exists on Linux, the jars' only platform
+  // The current user owns this directory. Only Linux has it, and the jars contain only programs for Linux.
+  private static final Path SELF = Path.of("/proc/self");
   private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
 
   private final ClassLoader classes;
@@ -71,7 +74,7 @@ final class BundledBinary {
     IOException first = null;
     for (Path cache : new Path[] {userCache(), temporary()}) {
       if (!cache.isAbsolute()) {
-        continue; // The user has no home directory.
+        continue; // The path is relative if the user has no home directory.
       }
       try {
         Path directory = ownDirectory(cache.resolve(sha256));
@@ -100,8 +103,8 @@ final class BundledBinary {
   }
 
   /**
-   * Creates a directory and its parent with mode 0700. If one of them exists, checks that it belongs to the user, and
-   * removes the permissions of other users.
+   * Creates a directory and its parent with mode 0700. If either directory already exists, checks that the user owns
+   * it, and removes all permissions of other users from it.
    */
   private static Path ownDirectory(Path directory) throws IOException {
     Files.createDirectories(directory.getParent().getParent());

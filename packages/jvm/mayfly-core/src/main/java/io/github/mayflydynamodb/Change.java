@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Map;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** A change to an item: a stream record. */
+/** A stream record, which describes a change to an item. */
 public final class Change {
   /** The kind of a change. */
   public enum Event {
@@ -25,14 +25,17 @@ public final class Change {
     return Event.valueOf((String) json.get("eventName"));
   }
 
-  /** Whether the service made the change, because the item had expired. Otherwise, a client made the change. */
+  /**
+   * Returns true if the service made the change because the item had expired. Returns false if a client made the
+   * change.
+   */
   public boolean byService() {
     Map<String, Object> identity = Json.object(json.get("userIdentity"));
     // In Lambda events, the name of the member begins with a lowercase letter.
     return "Service".equals(identity.getOrDefault("Type", identity.get("type")));
   }
 
-  /** Returns when the item changed, by the account's clock, in whole seconds as in DynamoDB Streams. */
+  /** Returns the time of the change on the account's clock, in whole seconds as in DynamoDB Streams. */
   public Instant at() {
     Object seconds = dynamodb().get("ApproximateCreationDateTime");
     return Instant.ofEpochMilli(new BigDecimal(seconds.toString()).movePointRight(3).longValue());
@@ -48,12 +51,12 @@ public final class Change {
     return AttributeValues.item(dynamodb().get("Keys"));
   }
 
-  /** Returns the item before the change. It is empty for an INSERT, or if the stream has no old images. */
+  /** Returns the item before the change; empty for an INSERT, or if the stream has no old images. */
   public Map<String, AttributeValue> oldImage() {
     return AttributeValues.item(dynamodb().get("OldImage"));
   }
 
-  /** Returns the item after the change. It is empty for a REMOVE, or if the stream has no new images. */
+  /** Returns the item after the change; empty for a REMOVE, or if the stream has no new images. */
   public Map<String, AttributeValue> newImage() {
     return AttributeValues.item(dynamodb().get("NewImage"));
   }

@@ -17,10 +17,11 @@ import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 
-/** A world's SDK clients. Each is built on its first use, and closed with the world. */
+/** A world's SDK clients. Each client is built on its first use, and closed when the world is closed. */
 final class Clients implements AutoCloseable {
   private static final ProfileFile NO_PROFILES = ProfileFile.aggregator().build();
-  private static final Duration RETRY_PAUSE_MAX = Duration.ofMillis(10); // the SDK waits for a random part of this time
+  /** The SDK waits for a random time of at most this length before a retry. */
+  private static final Duration RETRY_PAUSE_MAX = Duration.ofMillis(10);
 
   private final Control world;
   private final HttpClients http;
@@ -34,7 +35,8 @@ final class Clients implements AutoCloseable {
 
   /**
    * Configures a client for the world. The client does not read the user's AWS configuration, so that no test calls AWS
-   * by mistake. It retries as often as on AWS, but without the SDK's pauses, which can last a minute in total.
+   * by mistake. The client makes as many retries as a client for AWS, but without the SDK's long pauses between
+   * retries, which can last a minute in total.
    */
   <B extends AwsClientBuilder<B, ?>> B configure(B builder) {
     builder
@@ -65,7 +67,7 @@ final class Clients implements AutoCloseable {
                   .backoffStrategy(BackoffStrategy.fixedDelay(RETRY_PAUSE_MAX))
                   .throttlingBackoffStrategy(BackoffStrategy.fixedDelay(RETRY_PAUSE_MAX)));
     } catch (LinkageError missing) {
-      // SDKs before 2.26 have no retry strategies.
+      // Versions of the SDK before 2.26 have no retry strategies, so the SDK's own pauses remain.
     }
   }
 

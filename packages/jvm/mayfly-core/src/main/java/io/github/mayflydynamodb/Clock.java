@@ -90,7 +90,7 @@ public final class Clock extends java.time.Clock {
   /**
    * Makes the clock show the host's time again.
    *
-   * @throws ControlException Conflict, if the clock is ahead of the host's and the world has tables
+   * @throws ControlException Conflict, if the clock is ahead of the host's clock and the world has tables
    */
   public Advanced runReal() {
     return set(Map.of("mode", "real"));
@@ -153,7 +153,7 @@ public final class Clock extends java.time.Clock {
     return advanced;
   }
 
-  /** Advances the clock by 0 s and settles, for at most {@code atMost} of real time. */
+  /** Advances the clock by 0 s with {@link Travel#SETTLE}, and waits for at most {@code atMost} of real time. */
   Advanced settle(Duration atMost) {
     Map<String, Object> body = Map.of("seconds", 0, "settle", "triggers", "settle_seconds", Times.seconds(atMost));
     Advanced advanced = Advanced.of(control.call("POST", "/clock/advance", body));

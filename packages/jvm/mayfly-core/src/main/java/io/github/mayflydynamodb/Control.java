@@ -72,7 +72,7 @@ record Control(URI url, String account, String region, ServerProcess process) {
 
   /**
    * Returns the exception for a request that got no response, if this JVM started the server and the server has died;
-   * otherwise empty.
+   * otherwise returns empty.
    */
   Optional<MayflyException> death(String request, Throwable silent) {
     return process == null ? Optional.empty() : process.death(request, silent);

@@ -13,7 +13,7 @@ public class ControlException extends MayflyException {
     this.httpStatus = httpStatus;
   }
 
-  /** Returns the error's type without its namespace: {@code Conflict}, {@code ValidationException}. */
+  /** Returns the error's type without its namespace, such as {@code Conflict} or {@code ValidationException}. */
   public String type() {
     return type;
   }

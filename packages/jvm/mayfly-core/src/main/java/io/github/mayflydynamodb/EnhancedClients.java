@@ -3,7 +3,9 @@ package io.github.mayflydynamodb;
 import software.amazon.awssdk.enhanced.dynamodb.DynamoDbEnhancedAsyncClient;
 import software.amazon.awssdk.enhanced.dynamodb.DynamoDbEnhancedClient;
 
-/** Enhanced clients of the SDK for a world. Requires software.amazon.awssdk:dynamodb-enhanced on the class path. */
+/**
+ * Creates the SDK's enhanced clients for a world. Requires software.amazon.awssdk:dynamodb-enhanced on the class path.
+ */
 public final class EnhancedClients {
   private EnhancedClients() {}
 

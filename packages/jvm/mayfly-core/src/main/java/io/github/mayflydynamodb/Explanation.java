@@ -19,11 +19,11 @@ public record Explanation(Reason reason, Optional<Instant> expiresAt, String mes
     DUE,
     /** The item has not expired yet. */
     NOT_DUE,
-    /** The item has expired, but the mode is aws. It is deleted at {@code expiresAt}. */
+    /** The item has expired, but the TTL mode is aws, so the item is deleted later, at {@code expiresAt}. */
     DELAYED,
     /** The item was deleted because of its TTL. The server remembers the last 1,000 such items of a table. */
     EXPIRED,
-    /** The item's TTL had passed when it was written, so it was deleted immediately. */
+    /** The item's TTL had passed when the item was written, so the item was deleted immediately. */
     BORN_EXPIRED,
     /** There is no such item. */
     NO_ITEM,

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Stops the expiry of an item just before its deletion, so that a test can write the item. An advance blocks at the
- * failpoint until the failpoint is released, so run the advance in another thread.
+ * Stops the expiry of an item just before the item is deleted, so that a test can write to the item at that moment. An
+ * advance blocks at the failpoint until the failpoint is released, so run the advance in another thread.
  */
 public final class Failpoint implements AutoCloseable {
   private static final long POLL_NANOS = 1_000_000;
@@ -21,7 +21,7 @@ public final class Failpoint implements AutoCloseable {
     control.call("PUT", "/failpoints", body);
   }
 
-  /** Whether the item's expiry has reached the failpoint and is blocked by it. */
+  /** Returns whether the item's expiry has reached the failpoint and is blocked by it. */
   public boolean isWaiting() {
     return Json.objects(control.call("GET", "/failpoints", null).get("failpoints")).stream()
         .anyMatch(
@@ -49,7 +49,7 @@ public final class Failpoint implements AutoCloseable {
     }
   }
 
-  /** Lets the expiry continue. The item is re-checked, and stays if it was renewed. */
+  /** Lets the expiry continue. The server checks the item again, and does not delete an item that was renewed. */
   public void release() {
     control.call("DELETE", "/failpoints", body);
     released = true;

@@ -15,7 +15,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Failures of a world's functions. Each is recorded, printed, and thrown once. This class is thread-safe. */
+/**
+ * Collects the failures of a world's functions. Prints and throws each failure only once, unless the failure is
+ * expected. This class is thread-safe.
+ */
 final class Failures {
   private static final int FAILURES_MAX = 100;
   private static final int SUPPRESSED_MAX = 9;
@@ -65,8 +68,8 @@ final class Failures {
   }
 
   /**
-   * Returns the exception to throw now, if any, for calls that failed since the last exception and for failures that a
-   * settle found.
+   * Returns the exception to throw now. It covers the calls that failed since the last exception and the failures that
+   * a settle found. Returns empty if there are no unexpected failures.
    *
    * @param settled the result of the settle; null: no settle was made
    */
@@ -90,7 +93,7 @@ final class Failures {
     return Optional.of(exception);
   }
 
-  /** Returns a predicate that accepts the first error with each text. */
+  /** Returns a predicate that accepts an error unless {@code first} or an earlier error had the same text. */
   private static java.util.function.Predicate<Throwable> distinct(Throwable first) {
     Set<String> seen = new HashSet<>();
     if (first != null) {
@@ -100,8 +103,8 @@ final class Failures {
   }
 
   /**
-   * Failed batches of one mapping that have the same outcome, as one entry: the server gave up on all of them, or is
-   * still retrying all of them.
+   * One entry for all failed batches of a mapping that have the same outcome: the server gave up on all of them for the
+   * same reason, or it is still retrying all of them.
    */
   private record Stuck(String function, String table, String condition, long records, long attempts, FunctionError error) {
     private static final String RETRYING = "";
@@ -122,7 +125,9 @@ final class Failures {
     }
   }
 
-  /** Returns the failed batches of a settle. Batches that have the same mapping and the same outcome are merged. */
+  /**
+   * Returns the failed batches that a settle found. Batches that have the same mapping and the same outcome are merged.
+   */
   private static Stream<Stuck> stuck(Advanced settled) {
     if (settled == null) {
       return Stream.empty();

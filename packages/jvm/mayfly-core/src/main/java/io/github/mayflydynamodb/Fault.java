@@ -48,12 +48,12 @@ public final class Fault {
     return of("connection_closed");
   }
 
-  /** Batches leave all of their items unprocessed. */
+  /** Batch operations leave all of their items unprocessed. */
   public static Fault unprocessed() {
     return of("unprocessed");
   }
 
-  /** Batches leave their last {@code items} items unprocessed. */
+  /** Batch operations leave their last {@code items} items unprocessed. */
   public static Fault unprocessed(int items) {
     return of("unprocessed").with("items", items);
   }

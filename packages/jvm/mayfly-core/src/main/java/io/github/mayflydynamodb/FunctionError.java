@@ -6,10 +6,10 @@ import java.util.Optional;
 /**
  * How a call to a function failed, as the server observed it.
  *
- * @param status the HTTP status of the function's response; 0 if there is none
+ * @param status the HTTP status of the function's response; 0 if the server received no response
  * @param error the error that an on-failure destination receives, such as {@code Unhandled}
- * @param type the response's {@code errorType}, if it has one
- * @param message the response's {@code errorMessage}, if it has one
+ * @param type the {@code errorType} in the response, if the response has one
+ * @param message the {@code errorMessage} in the response, if the response has one
  */
 public record FunctionError(long status, Optional<String> error, Optional<String> type, Optional<String> message) {
   static FunctionError of(Object json) {

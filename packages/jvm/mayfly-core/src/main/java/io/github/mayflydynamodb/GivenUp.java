@@ -13,10 +13,10 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
  * @param table the table's name
  * @param stream the stream's ARN
  * @param condition Lambda's name for the reason, such as {@code RetryAttemptsExhausted} or {@code RecordAgeExceeded}
- * @param attempts how often the function was called with the batch
+ * @param attempts how many times the function was called with the batch
  * @param error how the last call failed
  * @param records the first records of the batch
- * @param leftOut the number of records of the batch that {@code records} omits
+ * @param leftOut the number of the batch's records that {@code records} omits
  * @param destination where Lambda would send the failed batch; empty if the mapping has no destination
  */
 public record GivenUp(

@@ -28,7 +28,7 @@ public class HandlerException extends RuntimeException {
     return failures;
   }
 
-  /** Returns the result of the settle that found the failures; empty if the end of the test found them. */
+  /** Returns the result of the settle that found the failures; empty if they were found when the test ended. */
   public Optional<Advanced> settled() {
     return Optional.ofNullable(settled);
   }

@@ -10,8 +10,9 @@ import software.amazon.awssdk.http.async.SdkAsyncHttpService;
 import software.amazon.awssdk.utils.AttributeMap;
 
 /**
- * The HTTP clients of the SDK's clients. All worlds of a server share one client of each kind, so that no world needs a
- * separate connection pool or separate threads. As in the SDK itself, the class path determines the implementation.
+ * The HTTP clients that the SDK's clients use. All worlds of a server share one synchronous and one asynchronous HTTP
+ * client, so that no world needs a separate connection pool or separate threads. As in the SDK itself, the class path
+ * determines the implementation.
  */
 final class HttpClients implements AutoCloseable {
   /** The limit is high, because parallel tests share a client. */

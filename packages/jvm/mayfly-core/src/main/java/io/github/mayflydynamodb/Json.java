@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads and writes JSON as Java's own values: Map, List, String, Long or Double, Boolean, null. It uses only Gson's
- * reader and writer, because a new JVM needs 50 ms to set up Gson's mapping to classes.
+ * Reads and writes JSON as values of Java's own types: Map, List, String, Long or Double, Boolean, null. This class
+ * uses only Gson's reader and writer, because a new JVM needs 50 ms to set up Gson's mapping to classes.
  */
 final class Json {
   private Json() {}
@@ -57,7 +57,7 @@ final class Json {
     }
   }
 
-  /** Returns an empty map if the text is not a JSON object. */
+  /** Returns the members of a JSON object; empty if the text is not a JSON object. */
   static Map<String, Object> parseObject(String text) {
     try (JsonReader in = new JsonReader(new StringReader(text))) {
       return read(in) instanceof Map<?, ?> map ? object(map) : Map.of();
@@ -106,13 +106,19 @@ final class Json {
     }
   }
 
-  /** Requires: the value was read by this class, and is an object or null. Returns an empty map for null. */
+  /**
+   * Returns the value as an object, or an empty map for null. Requires: this class read the value, and the value is an
+   * object or null.
+   */
   @SuppressWarnings("unchecked")
   static Map<String, Object> object(Object value) {
     return value == null ? Map.of() : (Map<String, Object>) value;
   }
 
-  /** Requires: the value was read by this class, and is a list of objects or null. Returns an empty list for null. */
+  /**
+   * Returns the value as a list of objects, or an empty list for null. Requires: this class read the value, and the
+   * value is a list of objects or null.
+   */
   @SuppressWarnings("unchecked")
   static List<Map<String, Object>> objects(Object value) {
     return value == null ? List.of() : (List<Map<String, Object>>) value;

@@ -13,7 +13,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Serves one of the test's own functions on a free port of the loopback interface, as Lambda would run it. */
+/**
+ * Serves one of the test's own functions on a free port of the loopback interface. If the function throws an exception,
+ * the response has the same form as Lambda's response.
+ */
 final class LocalFunction implements AutoCloseable {
   /** The function's code. It returns a value that {@link Json#print} accepts. */
   @FunctionalInterface

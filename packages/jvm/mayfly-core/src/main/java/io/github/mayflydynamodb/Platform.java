@@ -37,7 +37,7 @@ final class Platform {
         };
   }
 
-  /** Returns the platform that a program was built for, from its first bytes. Returns empty for a script. */
+  /** Determines from a program's first bytes which platform the program was built for. Returns empty for a script. */
   static Optional<String> of(Path program) {
     byte[] head;
     try (InputStream in = Files.newInputStream(program)) {

@@ -43,7 +43,7 @@ public final class Server implements AutoCloseable {
   }
 
   /**
-   * Starts a server, or uses an existing one, and returns when it answers.
+   * Starts a server, or uses an existing one, and returns when the server answers.
    *
    * @throws MayflyException if no program was found, the server ends or does not answer in time, or the server is not
    *     from the same release as this package; the message says what to do
@@ -135,8 +135,8 @@ public final class Server implements AutoCloseable {
   }
 
   /**
-   * Whether the server has died. The worlds of a dead server are lost: start another server. Returns false for an
-   * existing server that this JVM did not start.
+   * Returns whether the server has died. The worlds of a dead server are lost: start another server. Returns false for
+   * an existing server that this JVM did not start.
    */
   public boolean hasDied() {
     if (process == null) {
@@ -152,7 +152,7 @@ public final class Server implements AutoCloseable {
 
   /** Creates a world: a new account in the region {@link #REGION}. This method sends no request. */
   public World world() {
-    // Twelve digits. The first one is not 0.
+    // The account has twelve digits, and the first digit is not 0.
     return world(Long.toString(RANDOM.nextLong(100_000_000_000L, 1_000_000_000_000L)), REGION);
   }
 
@@ -184,7 +184,10 @@ public final class Server implements AutoCloseable {
     return process == null ? "" : process.log().since(mark);
   }
 
-  /** Ends the server if this JVM started it: with SIGTERM, and with SIGKILL after five seconds. */
+  /**
+   * Ends the server with SIGTERM if this JVM started the server. A server that is still running after five seconds is
+   * killed with SIGKILL.
+   */
   @Override
   public void close() {
     httpClients.close();

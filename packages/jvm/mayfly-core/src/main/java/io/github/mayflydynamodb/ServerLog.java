@@ -25,7 +25,7 @@ final class ServerLog {
   // One latch for each mark in the pipe, oldest first; guarded by this.
   private final ArrayDeque<CountDownLatch> marks = new ArrayDeque<>();
 
-  private final Object marking = new Object(); // keeps `marks` in the pipe's order; locked before this
+  private final Object marking = new Object(); // keeps `marks` in the pipe's order; locked before `this`
   private OutputStream pipe = OutputStream.nullOutputStream(); // guarded by marking
   private boolean open; // guarded by marking
 
@@ -40,7 +40,8 @@ final class ServerLog {
         pipe = new FileOutputStream("/proc/" + process.pid() + "/fd/2");
         open = true;
       }
-      process.onExit().thenRun(this::closePipe); // so that the reading thread ends
+      // The reading thread waits until the pipe is closed everywhere, so close it when the process has ended.
+      process.onExit().thenRun(this::closePipe);
     } catch (IOException failed) {
       // The process has ended already, or there is no /proc. In the latter case, callers can miss the latest lines.
     }
@@ -107,7 +108,7 @@ final class ServerLog {
     }
   }
 
-  /** Returns the number of lines so far, for {@link #since}. */
+  /** Returns the number of lines that have been written so far, for {@link #since}. */
   long mark() {
     catchUp();
     synchronized (this) {

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A {@code mayfly serve} process that this JVM has started. It ends with the JVM. */
+/** A {@code mayfly serve} process that this JVM has started. The process ends when the JVM ends. */
 final class ServerProcess {
   private static final Pattern FIRST_LINE = Pattern.compile("mayfly listening on (http\\S+)");
   private static final String[][] DEFAULTS = {
@@ -39,7 +39,7 @@ final class ServerProcess {
   private final Thread logReader;
   private final URI url;
 
-  /** Starts the process, and returns when it has written its first line. From then on, it answers requests. */
+  /** Starts the process, and returns when the process has written its first line, after which it answers requests. */
   ServerProcess(Path binary, List<String> arguments, Duration timeout) {
     this.binary = binary;
     process = launch(command(binary, arguments));
@@ -88,7 +88,7 @@ final class ServerProcess {
     return process.isAlive();
   }
 
-  /** Ends the process: with SIGTERM, and with SIGKILL after five seconds. */
+  /** Ends the process with SIGTERM. If it is still running after five seconds, kills it with SIGKILL. */
   void end() {
     process.destroy();
     boolean interrupted = false;
@@ -105,7 +105,10 @@ final class ServerProcess {
     }
   }
 
-  /** Returns an exception for a failed start: "mayfly exited with status 1 before it was ready.", followed by the log. */
+  /**
+   * Returns an exception for a failed start. Its message is a sentence such as "mayfly exited with status 1 before it
+   * was ready.", followed by the log.
+   */
   MayflyException died() {
     awaitLastWords();
     if (process.isAlive()) {
@@ -132,9 +135,10 @@ final class ServerProcess {
   }
 
   /**
-   * Returns the exception for a request that got no response because the process has ended; empty if it is running.
+   * Returns the exception for a request that got no response because the process has ended; empty if the
+   * process is still running.
    *
-   * @param request such as "PutItem" or "GET /_mayfly/clock"
+   * @param request the name of the request, such as "PutItem" or "GET /_mayfly/clock"
    */
   Optional<MayflyException> death(String request, Throwable cause) {
     if (!hasEnded()) {

@@ -86,7 +86,7 @@ public final class Table {
   }
 
   /**
-   * Enables TTL. The attribute holds the TTL of an item, in epoch seconds.
+   * Enables TTL. In each item, the attribute holds the item's TTL, in epoch seconds.
    *
    * @throws IllegalArgumentException if the name is empty
    */

@@ -2,10 +2,10 @@ package io.github.mayflydynamodb;
 
 /** When expired items are deleted. */
 public enum TtlMode {
-  /** Immediately. */
+  /** Expired items are deleted immediately. */
   EXACT,
-  /** Late, as on AWS. */
+  /** Expired items are deleted late, as on AWS. */
   AWS,
-  /** On request, by {@link Ttl#sweep}. */
+  /** Expired items are deleted only by {@link Ttl#sweep}. */
   MANUAL
 }

@@ -7,7 +7,7 @@ import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * An item whose TTL is probably wrong: it can never fire, or it had passed when the item was written.
+ * An item whose TTL is probably wrong: the TTL can never fire, or it had passed when the item was written.
  *
  * @param table the table's name
  * @param key the item's key
@@ -19,13 +19,13 @@ public record TtlSuspect(
     String table, Map<String, AttributeValue> key, Reason reason, String message, Optional<Instant> at) {
   /** Why a TTL is probably wrong. */
   public enum Reason {
-    /** A number that looks like milliseconds or a smaller unit: it never fires. */
+    /** The TTL is a number that looks like milliseconds or a smaller unit, so it never fires. */
     MILLISECONDS,
-    /** A string: it never fires. */
+    /** The TTL is a string, so it never fires. */
     STRING,
-    /** Neither a number nor a string: it never fires. */
+    /** The TTL is neither a number nor a string, so it never fires. */
     WRONG_TYPE,
-    /** A time more than five years in the past, or a negative number: it never fires. */
+    /** The TTL is a time more than five years in the past, or a negative number, so it never fires. */
     TOO_OLD,
     /** The TTL had passed when the item was written, so the item expired immediately. */
     BORN_EXPIRED;

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param lastProcessingResult the mapping's LastProcessingResult, such as {@code PROBLEM: Function call failed}
  * @param function the function's name
  * @param table the table's name
- * @param retrying the failing batch that the server keeps retrying; empty if it retries no batch
+ * @param retrying the failing batch that the server keeps retrying; empty if the server is not retrying a batch
  * @param registered whether the function is registered
  */
 public record Unfinished(

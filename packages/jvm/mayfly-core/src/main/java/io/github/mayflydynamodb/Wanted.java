@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Selects the change that an await waits for, and the time limit: {@code
+ * Describes the change that an await waits for, and the time limit: {@code
  * Wanted.remove().byService().within(Duration.ofSeconds(1))}. Each method returns a changed copy.
  *
  * <p>By default, an await also finds earlier changes that are in the table's stream, for example those that an advance
@@ -80,7 +80,7 @@ public final class Wanted {
     return timeout;
   }
 
-  /** Whether an await on a table without a stream may ignore earlier changes instead of failing. */
+  /** Returns whether an await on a table without a stream may ignore earlier changes instead of failing. */
   boolean looksBackIfItCan() {
     return Instant.EPOCH.equals(since);
   }

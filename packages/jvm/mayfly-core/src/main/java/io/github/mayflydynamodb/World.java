@@ -28,7 +28,7 @@ public final class World implements AutoCloseable {
   static final String SECRET = "mayfly";
   private static final Duration AWAIT_MARGIN = Duration.ofSeconds(30);
   private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(30);
-  /** How long the end of a test waits for functions to process the remaining records. */
+  /** The time limit for functions to process the remaining records when a test ends. */
   private static final Duration DELIVERY_TIMEOUT = Duration.ofSeconds(2);
 
   private final Server server;
@@ -61,12 +61,15 @@ public final class World implements AutoCloseable {
     return control.account();
   }
 
-  /** Returns the region for which the clients sign. */
+  /** Returns the region for which the clients sign their requests. */
   public String region() {
     return control.region();
   }
 
-  /** Returns the environment variables with which AWS SDKs and {@code mayfly} in a child process use this world. */
+  /**
+   * Returns the environment variables that make AWS SDKs and the {@code mayfly} program in a child process use this
+   * world.
+   */
   public Map<String, String> environment() {
     Map<String, String> variables = new LinkedHashMap<>();
     variables.put("AWS_ENDPOINT_URL_DYNAMODB", url().toString());
@@ -85,17 +88,17 @@ public final class World implements AutoCloseable {
     return clock;
   }
 
-  /** Returns the world's client for DynamoDB, which is closed with the world. */
+  /** Returns the world's DynamoDB client, which is closed when the world is closed. */
   public DynamoDbClient dynamoDb() {
     return clients.client(DynamoDbClient.class, () -> configure(DynamoDbClient.builder()).build());
   }
 
-  /** Returns the world's asynchronous client for DynamoDB, which is closed with the world. */
+  /** Returns the world's asynchronous DynamoDB client, which is closed when the world is closed. */
   public DynamoDbAsyncClient dynamoDbAsync() {
     return clients.client(DynamoDbAsyncClient.class, () -> configure(DynamoDbAsyncClient.builder()).build());
   }
 
-  /** Returns the world's client for DynamoDB Streams, which is closed with the world. */
+  /** Returns the world's DynamoDB Streams client, which is closed when the world is closed. */
   public DynamoDbStreamsClient dynamoDbStreams() {
     return clients.client(DynamoDbStreamsClient.class, () -> configure(DynamoDbStreamsClient.builder()).build());
   }
@@ -110,11 +113,11 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Creates a table and enables its TTL: {@code world.createTable(Table.named("carts").ttl("ttl"))}. Capacity is on
-   * demand.
+   * Creates a table with on-demand capacity, and enables TTL if {@code table} names a TTL attribute: {@code
+   * world.createTable(Table.named("carts").ttl("ttl"))}.
    *
    * @return the table's description
-   * @throws IllegalArgumentException if the description is invalid; no request is sent
+   * @throws IllegalArgumentException if {@code table} is invalid; in that case, no request is sent
    */
   public TableDescription createTable(Table table) {
     CreateTableRequest request = table.toRequest();
@@ -216,7 +219,7 @@ public final class World implements AutoCloseable {
 
   /**
    * Returns the fault rules. {@code asked} is the number of operations that a rule matched, and {@code struck} is the
-   * number of operations that it was applied to.
+   * number of operations that the rule was applied to.
    */
   public List<Map<String, Object>> faults() {
     return Json.objects(control.call("GET", "/faults", null).get("rules"));
@@ -253,33 +256,33 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Registers a function of this JVM, for event source mappings and Invoke. The function receives the event as JSON and
+   * Registers a function in this JVM, for event source mappings and Invoke. The function receives the event as JSON and
    * returns its response as a Map, List, String, Number, Boolean or null. It runs in separate threads, and is served on
    * a free port of the loopback interface. A server on another machine or in a container cannot reach the function;
    * for such a server, use {@link #function(String, URI)}.
    *
-   * <p>An exception that the function throws fails the invocation and the test. The exception is printed, and thrown
-   * as a {@link HandlerException} by the next settle or when the test ends.
+   * <p>If the function throws an exception, the invocation and the test fail. The exception is printed, and thrown as
+   * a {@link HandlerException} by the next settle or when the test ends.
    */
   public void function(String name, Function<Map<String, Object>, ?> body) {
     function(name, body, FunctionOptions.defaults());
   }
 
-  /** Registers a function of this JVM, with options. */
+  /** Registers a function in this JVM, with options. */
   public void function(String name, Function<Map<String, Object>, ?> body, FunctionOptions options) {
     local(name, body::apply, options);
   }
 
   /**
-   * Registers a function of this JVM that receives the changes of a table: {@code world.streamFunction("reminder",
-   * event -> event.records().forEach(…))}. An exception that the function throws fails the test; see {@link
+   * Registers a function in this JVM that receives changes to a table's items: {@code world.streamFunction("reminder",
+   * event -> event.records().forEach(…))}. If the function throws an exception, the test fails; see {@link
    * #function(String, Function)}.
    */
   public void streamFunction(String name, StreamHandler handler) {
     streamFunction(name, handler, FunctionOptions.defaults());
   }
 
-  /** Registers a function of this JVM that receives the changes of a table, with options. */
+  /** Registers a function in this JVM that receives changes to a table's items, with options. */
   public void streamFunction(String name, StreamHandler handler, FunctionOptions options) {
     local(
         name,
@@ -376,7 +379,8 @@ public final class World implements AutoCloseable {
    * oldest record.
    *
    * @param function the name of the function, which can be registered later
-   * @param settings further members of Lambda's CreateEventSourceMapping: {@code Map.of("BatchSize", 1)}
+   * @param settings further members of Lambda's CreateEventSourceMapping request, such as {@code
+   *     Map.of("BatchSize", 1)}
    * @return the UUID of the event source mapping
    */
   public String trigger(String table, String function, Map<String, ?> settings) {

@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** Tests of how the server's responses are converted to records. */
+/** Tests how the server's responses are converted to records. */
 class AnswersTest {
   @Test
   void the_result_of_an_advance_has_all_members_of_the_response() {

@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits for a condition, which it checks every millisecond, for at most ten seconds. */
+/** Waits for at most ten seconds until a condition is true, and checks the condition every millisecond. */
 final class Await {
   private Await() {}
 

@@ -155,7 +155,7 @@ class BinaryTest {
     return program;
   }
 
-  /** Returns a program in the form that a jar on the class path contains. */
+  /** Returns a program on a class path that has the same files as a jar mayfly-binary-…. */
   private BundledBinary bundled(String text, String sha256) throws IOException {
     Path resource = directory.resolve("jar/io/github/mayflydynamodb/binary/linux-x86_64/mayfly");
     Files.createDirectories(resource.getParent());

@@ -97,7 +97,7 @@ class HandlerTest {
   }
 
   @Test
-  @Timeout(300) // shorter than the time limit of the settle
+  @Timeout(300) // shorter than the settle's limit of 600 s, so that the test fails if the settle waits for the batch
   void settle_does_not_wait_for_a_batch_that_is_retried_without_a_limit() {
     carts(FAILS, Map.of(), OPTIONS);
     put("1");
@@ -113,7 +113,7 @@ class HandlerTest {
     assertEquals("reminder", mapping.function());
     assertEquals("carts", mapping.table());
     assertEquals(1, mapping.retrying().orElseThrow().records());
-    world.close(); // does not throw failures of later retries again
+    world.close(); // does not throw an exception for failures of later retries
   }
 
   @Test

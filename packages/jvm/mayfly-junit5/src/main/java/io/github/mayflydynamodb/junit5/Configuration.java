@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Reads options from JUnit's configuration parameters, in junit-platform.properties or system properties. */
+/**
+ * Reads options from JUnit's configuration parameters, which are set in junit-platform.properties or as system
+ * properties.
+ */
 final class Configuration {
   private Configuration() {}
 

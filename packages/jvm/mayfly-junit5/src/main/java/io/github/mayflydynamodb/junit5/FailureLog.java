@@ -10,7 +10,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Shows the server's log since the beginning of a failed test. It includes lines of tests that ran at the same time.
+ * Shows the server's log since the beginning of a failed test. The log includes lines from tests that ran at the same
+ * time.
  */
 final class FailureLog {
   private record Begin(Server server, long mark) {}

@@ -6,10 +6,10 @@ import io.github.mayflydynamodb.ServerOptions;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A server in the root store, which JUnit closes after the last test. If the server dies, a new one is started. If a
- * start fails, it is not retried.
+ * A server in the store of JUnit's root context. JUnit closes that store, and so the server, after the last test. If
+ * the server dies, a new one is started. A start that fails is not retried.
  */
-@SuppressWarnings("deprecation") // JUnit before 5.13 closes only CloseableResources.
+@SuppressWarnings("deprecation") // JUnit versions before 5.13 close only CloseableResources.
 final class KeptServer implements ExtensionContext.Store.CloseableResource, AutoCloseable {
   private final ServerOptions options;
   private Server server;
@@ -29,9 +29,9 @@ final class KeptServer implements ExtensionContext.Store.CloseableResource, Auto
   }
 
   /**
-   * Returns the server, or a new one if it has died.
+   * Returns the server. If it has died, starts a new one and returns the new one.
    *
-   * @throws MayflyException if the start failed, now or earlier
+   * @throws MayflyException if a server could not be started, now or earlier
    */
   synchronized Server server() {
     if (failure == null && server.hasDied()) {

@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Passes tests their world, and the world's clock, clients and server, as parameters. {@link MayflyExtension} lists the
- * types.
+ * Passes each test its world, and the world's clock, clients and server, as parameters. {@link MayflyExtension} lists
+ * the types of the parameters.
  *
  * <pre>{@code
  * @MayflyTest
@@ -26,6 +26,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Inherited
 @ExtendWith(MayflyExtension.class)
 public @interface MayflyTest {
-  /** Whether each test has its own world, or the tests of a class share one. */
+  /** Sets whether each test has its own world, or the tests of a class share one. */
   WorldPer world() default WorldPer.TEST;
 }

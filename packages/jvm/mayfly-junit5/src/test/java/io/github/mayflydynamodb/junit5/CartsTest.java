@@ -37,7 +37,7 @@ class CartsTest {
 
   @Test
   void a_cart_is_gone_after_two_days(DynamoDbClient dynamoDb, Clock clock) {
-    Carts carts = new Carts(dynamoDb, clock); // also a java.time.Clock
+    Carts carts = new Carts(dynamoDb, clock); // the clock is a java.time.Clock
     carts.put("1");
     clock.advance(Duration.ofHours(49));
     assertFalse(carts.has("1"));

@@ -28,7 +28,7 @@ import org.junit.platform.testkit.engine.Event;
 import org.junit.platform.testkit.engine.EventType;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** Tests of failures. They run the classes below with JUnit's engine and check what it reports. */
+/** Tests how failures are reported. Runs the classes below with JUnit's engine and checks what the engine reports. */
 class FailuresTest {
   @Test
   void the_servers_log_is_published_only_for_a_failed_test() {

@@ -7,8 +7,8 @@ import io.github.mayflydynamodb.World;
 import java.util.stream.Collectors;
 
 /**
- * Before each test method, restores the world to its state before the first test method: the tables that the
- * application created at its start, no items of other tests, and the original time.
+ * Before each test method, restores the world to its state before the first test method. The world then has the tables
+ * that the application created when it started, no items from other tests, and the original time.
  */
 class BeginsAgain {
   private final World world;
@@ -31,7 +31,10 @@ class BeginsAgain {
     }
   }
 
-  /** Returns false if the snapshot no longer exists, because a test has reset the world. */
+  /**
+   * Restores the snapshot and returns true. Returns false if the snapshot no longer exists because a test has reset the
+   * world.
+   */
   private boolean restored() {
     try {
       beginning.restore();

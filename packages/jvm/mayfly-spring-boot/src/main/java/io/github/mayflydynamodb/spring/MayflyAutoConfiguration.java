@@ -39,7 +39,7 @@ public class MayflyAutoConfiguration {
     return new BeginsAgain(world, properties.restore());
   }
 
-  @Bean(destroyMethod = "") // The server ends with the JVM.
+  @Bean(destroyMethod = "") // The server ends when the JVM ends.
   @ConditionalOnMissingBean
   Server mayflyServer(MayflyProperties properties, ObjectProvider<MayflyConnectionDetails> details) {
     MayflyConnectionDetails running = details.getIfAvailable();
@@ -59,7 +59,7 @@ public class MayflyAutoConfiguration {
     return world.clock();
   }
 
-  // The world closes its clients.
+  // The world closes its clients, so Spring must not close them.
 
   @Bean(destroyMethod = "")
   @ConditionalOnMissingBean
@@ -69,7 +69,7 @@ public class MayflyAutoConfiguration {
 
   @Bean(destroyMethod = "")
   @ConditionalOnMissingBean
-  @Lazy // The bean needs an asynchronous HTTP client on the class path.
+  @Lazy // The bean needs an asynchronous HTTP client on the class path, so it is created only if it is used.
   DynamoDbAsyncClient mayflyDynamoDbAsyncClient(World world) {
     return world.dynamoDbAsync();
   }

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The properties {@code mayfly.*} in a test's configuration.
  *
- * @param enabled whether the context gets any beans of Mayfly; default: true
+ * @param enabled whether the context gets Mayfly's beans; default: true
  * @param url the URL of an existing server; default: {@code MAYFLY_URL}, if that is set
  * @param binary the path of the program; default: {@code MAYFLY_BINARY}, else the jar on the class path, else PATH
  * @param arguments additional arguments of {@code mayfly serve}

@@ -6,8 +6,8 @@ import org.springframework.test.context.support.AbstractTestExecutionListener;
 import org.springframework.test.context.support.DependencyInjectionTestExecutionListener;
 
 /**
- * Restores the world before each test. After the test, the listener fails the test if a function of the world failed,
- * prints the server's log if the test failed, and makes Spring create a new context if the server died.
+ * Restores the world before each test. After the test, the listener fails the test if a function in the world failed
+ * unexpectedly, prints the server's log if the test failed, and makes Spring create a new context if the server died.
  */
 class MayflyTestExecutionListener extends AbstractTestExecutionListener {
   @Override

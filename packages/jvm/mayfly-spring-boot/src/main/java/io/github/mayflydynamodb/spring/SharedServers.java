@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Keeps one server for all contexts of the JVM that have the same options. The server ends with the JVM, because
- * Spring keeps contexts until then. A server that has died is replaced when the next context is created.
+ * Keeps one server for all contexts in the JVM that have the same options. The server ends when the JVM ends, because
+ * Spring keeps its contexts until then. A server that has died is replaced when the next context is created.
  */
 final class SharedServers {
   private static final Map<ServerOptions, Server> SERVERS = new HashMap<>();

@@ -23,7 +23,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** Tests of failing functions and dying servers. They run the classes below with JUnit's engine. */
+/** Tests failing functions and dying servers. Runs the classes below with JUnit's engine. */
 class FailuresTest {
   @Test
   void a_failing_function_fails_only_its_own_test() {

@@ -15,7 +15,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 @SpringBootTest(classes = Shop.class)
 class ShopTest {
   @Autowired World world;
-  @Autowired Carts carts; // its DynamoDbClient and its java.time.Clock are the world's
+  @Autowired Carts carts; // uses the world's DynamoDbClient and java.time.Clock
 
   @Test
   void a_cart_is_gone_after_two_days() {

@@ -8,7 +8,7 @@ import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * A container with Mayfly's image. It is ready when the server's health check succeeds.
+ * A container that runs Mayfly's image. The container is ready when the server's health check succeeds.
  *
  * <pre>{@code
  * try (MayflyContainer container = new MayflyContainer()) {
@@ -25,18 +25,18 @@ public class MayflyContainer extends GenericContainer<MayflyContainer> {
 
   private Server server;
 
-  /** Uses the image {@code mayfly} with the tag of this package's version. */
+  /** Creates a container from the image {@code mayfly} whose tag is this package's version. */
   public MayflyContainer() {
     this(IMAGE.withTag(Server.packageVersion()));
   }
 
-  /** Uses an image by its name. */
+  /** Creates a container from the image with this name. */
   public MayflyContainer(String image) {
     this(DockerImageName.parse(image));
   }
 
   /**
-   * Uses an image by its name.
+   * Creates a container from the image with this name.
    *
    * @param image the image; if its name is not {@code mayfly}, declare {@code asCompatibleSubstituteFor("mayfly")}
    */
@@ -54,7 +54,7 @@ public class MayflyContainer extends GenericContainer<MayflyContainer> {
     return URI.create("http://" + getHost() + ":" + getMappedPort(PORT));
   }
 
-  /** Returns the server in the container, which creates worlds. Requires: the container is started. */
+  /** Returns the server in the container, for example to create worlds. Requires: the container is started. */
   public synchronized Server server() {
     if (server == null) {
       server = Server.start(ServerOptions.defaults().url(url()));

@@ -81,7 +81,7 @@ class MayflyContainerTest {
     }
   }
 
-  /** Returns the image's name. getDockerImageName() would fetch the image. */
+  /** Returns the image's name. This method does not call getDockerImageName(), because that would fetch the image. */
   private static String image(MayflyContainer container) {
     return container.getImage().toString().replaceAll(".*imageName=([^,]*),.*", "$1");
   }

@@ -5,7 +5,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
-/** An example of a user's application. Its client is for AWS, and its clock is the system's. */
+/** An example of a user's application. It defines its own client for AWS, and a clock that shows the system's time. */
 @SpringBootApplication
 public class Shop {
   @Bean
