@@ -13,7 +13,7 @@ use crate::{Error, Event, Item, TtlReason, World, instant};
 /// The clock of a world. TTL, creation times and the age of stream records follow it. It does not affect
 /// [`SystemTime::now`]: code that writes a TTL must take the time from [`Clock::now`].
 ///
-/// Clones control the same clock, so that other tasks can use it.
+/// Clones of this value control the same clock, so each task can have a clone.
 #[derive(Clone)]
 pub struct Clock {
     pub(crate) account: Arc<Account>,
@@ -93,15 +93,15 @@ impl Clock {
 }
 
 impl World {
-    /// Waits until every record in the world's streams has reached its functions, without moving the clock. It is
-    /// equivalent to `world.clock.advance(Duration::ZERO).settle()`; see [`Advance::settle`].
+    /// Waits until every record in the world's streams has reached its functions, without moving the clock. This
+    /// method is equivalent to `world.clock.advance(Duration::ZERO).settle()`; see [`Advance::settle`].
     pub fn settle(&self) -> Advance {
         self.clock.advance(Duration::ZERO).settle()
     }
 }
 
-/// An advance of a clock. Nothing happens until it is awaited. If the future is dropped before it completes, the clock
-/// stays where it is at that moment.
+/// An advance of a clock. The clock does not move until this value is awaited. If the future is dropped before it
+/// completes, the clock stays at the time that it has reached.
 #[must_use = "an advance does nothing until it is awaited"]
 pub struct Advance {
     clock: Clock,
@@ -159,15 +159,16 @@ pub struct Advanced {
     /// When the next item expires. None: no item will expire.
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub next_expiry: Option<SystemTime>,
-    /// Why the clock did not move. None: it moved.
+    /// Why the clock did not move. None: the clock moved.
     pub message: Option<String>,
-    /// Items whose TTL can never fire, by table and reason.
+    /// The number of items whose TTL can never fire, by table and reason.
     #[serde(default)]
     pub never: BTreeMap<String, BTreeMap<TtlReason, u64>>,
-    /// Items written with a TTL that had already passed, by table.
+    /// By table, the number of items that were written since the last advance and whose TTL had passed when they were
+    /// written.
     #[serde(default)]
     pub born_expired: BTreeMap<String, u64>,
-    /// With [`Advance::settle`]: whether every stream record has reached its functions.
+    /// With [`Advance::settle`], whether all records were processed and all jobs ended. Without it, false.
     #[serde(default)]
     pub settled: bool,
     /// With [`Advance::settle`]: the mappings that still have records to deliver.
@@ -190,7 +191,7 @@ pub struct Unfinished {
     pub function_arn: String,
     /// The stream's ARN.
     pub event_source_arn: String,
-    /// The result of the function's last call: `PROBLEM: Function call failed`, …
+    /// The result of the function's last call, such as `PROBLEM: Function call failed`.
     pub last_processing_result: String,
     /// The function's name.
     #[serde(rename = "function", default)]
@@ -236,7 +237,7 @@ pub struct GivenUp {
     pub table: String,
     /// The stream's ARN.
     pub stream: String,
-    /// Lambda's name for the reason: `RetryAttemptsExhausted`, `RecordAgeExceeded`, …
+    /// Lambda's name for the reason, such as `RetryAttemptsExhausted` or `RecordAgeExceeded`.
     pub condition: String,
     /// The number of attempts.
     pub attempts: u64,
@@ -245,7 +246,7 @@ pub struct GivenUp {
     pub error: InvocationError,
     /// The first records of the batch.
     pub records: Vec<GivenUpRecord>,
-    /// The number of records of the batch that `records` omits.
+    /// The number of the batch's records that `records` omits.
     #[serde(default)]
     pub left_out: u64,
     /// Where Lambda would send the failed batch. None: the mapping has no destination.
@@ -270,13 +271,13 @@ pub struct GivenUpRecord {
 pub struct InvocationError {
     /// The HTTP status.
     pub status: Option<u16>,
-    /// The kind of failure: `Unhandled`, …
+    /// The kind of failure, such as `Unhandled`.
     #[serde(rename = "error")]
     pub kind: Option<String>,
-    /// `errorType` in the function's response.
+    /// The `errorType` in the function's response.
     #[serde(rename = "type")]
     pub error_type: Option<String>,
-    /// `errorMessage` in the function's response.
+    /// The `errorMessage` in the function's response.
     pub message: Option<String>,
 }
 

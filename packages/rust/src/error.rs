@@ -111,11 +111,11 @@ pub enum Error {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The error's type: `ValidationException`, `NotFound`, `Conflict`, `TimedOut`, …
+    /// The error's type, such as `ValidationException`, `NotFound`, `Conflict` or `TimedOut`.
     pub kind: String,
     /// The error's message.
     pub message: String,
-    /// The HTTP status: 400, 404, 409, …
+    /// The HTTP status, such as 400, 404 or 409.
     pub status: u16,
     /// The whole response. `Value::Null` if it is not JSON.
     pub body: Value,

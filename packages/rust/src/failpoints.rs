@@ -10,8 +10,8 @@ use crate::{Error, Key, World};
 
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item, and
-/// an advance of the world's clock blocks at the failpoint. Run the advance in another task:
+/// Stops the expiry of an item just before the item is deleted. Until the failpoint is released, the item can be read
+/// and written as usual, and an advance of the world's clock blocks at the failpoint. Run the advance in another task:
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -87,7 +87,7 @@ impl Failpoint {
         }
     }
 
-    /// Lets the expiry continue. The item is re-checked and stays if it was renewed.
+    /// Lets the expiry continue. The server checks the item again, and does not delete an item that was renewed.
     pub async fn release(&self) -> Result<(), Error> {
         self.account.call("DELETE", "/failpoints", self.body.clone()).await.map(drop)
     }

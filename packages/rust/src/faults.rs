@@ -18,7 +18,7 @@ pub enum FaultKind {
     Latency,
     /// The connection closes without a response.
     ConnectionClosed,
-    /// A batch leaves its last [`Fault::items`] items unprocessed, by default all.
+    /// A batch operation leaves its last [`Fault::items`] items unprocessed. Default: all of its items.
     Unprocessed,
     /// The operation fails with TransactionCanceledException or TransactionConflictException.
     TransactionConflict,
@@ -139,7 +139,7 @@ impl Fault {
     }
 }
 
-/// How often a rule was applied.
+/// A fault rule, with the number of operations that it matched and the number that it was applied to.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct FaultCount {

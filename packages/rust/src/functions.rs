@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use crate::world::{Account, segment};
 use crate::{Error, Record, World};
 
-/// The event that a table's stream sends to a function.
+/// The event that an event source mapping sends to a function.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct StreamEvent {
@@ -43,7 +43,7 @@ pub struct RegisteredFunction {
     pub timeout_seconds: f64,
 }
 
-// The result of an invocation as JSON, or how it failed.
+// Calls a function with a payload. Returns its result as JSON, or how the invocation failed.
 type Handler =
     Arc<dyn Fn(Bytes) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, Failed>> + Send>> + Send + Sync>;
 
@@ -53,7 +53,7 @@ struct Failed {
 }
 
 impl World {
-    /// Registers a function of this process, for event source mappings and Lambda's Invoke. The function receives the
+    /// Registers a function in this process, for event source mappings and Lambda's Invoke. The function receives the
     /// decoded payload, and its result is encoded as JSON. The registration is sent when the returned [`Function`] is
     /// awaited; set [`Function::timeout`] and [`Function::may_fail`] before you await it.
     ///
@@ -68,9 +68,10 @@ impl World {
     /// # }
     /// ```
     ///
-    /// An error or a panic fails the invocation and the test. The failure is printed, and the next [`World::settle`],
-    /// settled advance, [`World::close`] or [`World::check_handlers`] returns it as [`Error::Handler`]. If the test calls
-    /// none of these methods, the world panics when it is dropped. To expect failures, call [`Function::may_fail`].
+    /// If the function returns an error or panics, the invocation and the test fail. The failure is printed, and the
+    /// next [`World::settle`], settled advance, [`World::close`] or [`World::check_handlers`] returns it as
+    /// [`Error::Handler`]. If the test calls none of these methods, the world panics when it is dropped. If the test
+    /// expects failures, call [`Function::may_fail`].
     ///
     /// The function is served on a free port of the loopback interface until the world is dropped, by tasks of the runtime
     /// in which it is registered. A server on another machine or in a container cannot reach the function;
@@ -112,8 +113,8 @@ impl World {
     }
 }
 
-/// The registration of a function, which is sent when this value is awaited. [`World::function`] and
-/// [`World::function_at`] return it.
+/// The registration of a function. It is sent when this value is awaited. [`World::function`] and
+/// [`World::function_at`] return this value.
 #[must_use = "a function is not registered until this is awaited"]
 pub struct Function {
     account: Arc<Account>,
@@ -234,7 +235,7 @@ impl Account {
 }
 
 async fn accept(listener: TcpListener, account: Arc<Account>, name: String, handler: Handler) {
-    let mut connections = JoinSet::new(); // aborted with this task
+    let mut connections = JoinSet::new(); // their tasks are aborted when this task ends
     while let Ok((stream, _)) = listener.accept().await {
         let (account, name, handler) = (account.clone(), name.clone(), handler.clone());
         let service =

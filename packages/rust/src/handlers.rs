@@ -28,7 +28,7 @@ pub struct HandlerFailure {
 }
 
 impl HandlerFailure {
-    // Whether the failure no longer has to be reported.
+    // Returns whether the failure no longer has to be reported.
     fn is_settled(&self) -> bool {
         self.reported || self.may_fail
     }
@@ -48,7 +48,7 @@ impl fmt::Display for HandlerFailure {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HandlerError {
-    /// Failures of the test's handlers, oldest first.
+    /// Failures of the test's own functions, oldest first.
     pub failures: Vec<HandlerFailure>,
     /// Batches that the server gave up on.
     pub given_up: Vec<GivenUp>,
@@ -74,7 +74,7 @@ impl fmt::Display for HandlerError {
             let last = failures.last().expect("at least one failure");
             write!(out, "The handler of function {function} failed{often} with: {last}. ")?;
         }
-        // The handler's own error is listed already.
+        // If one of the test's own functions failed, its error is already in the message.
         let last_error = |function: &str, error: &InvocationError| match error.to_string() {
             text if text.is_empty() || by_function.contains_key(function) => String::new(),
             text => format!(", last error: {text}"),
@@ -148,7 +148,7 @@ impl Failures {
     }
 
     // Records a failure, and prints it unless the function may fail. If the failure of an invocation was reported, failures
-    // of its retries are not reported again.
+    // of retries of that invocation are not reported.
     pub fn add(&mut self, function: &str, kind: &str, message: String, payload: &[u8]) {
         let mut hasher = DefaultHasher::new();
         payload.hash(&mut hasher);
@@ -221,7 +221,7 @@ impl Account {
         })))
     }
 
-    // Returns the HandlerError of a settled advance if functions failed unexpectedly.
+    // Returns the result of a settled advance, or a HandlerError if functions failed unexpectedly.
     pub fn check_settled(&self, advanced: Advanced) -> Result<Advanced, Error> {
         let mut kept = self.failures();
         let failures = kept.unreported();
@@ -242,20 +242,20 @@ impl Account {
 }
 
 impl World {
-    /// Returns the failures of the test's handlers since the world was created, oldest first, including expected failures;
-    /// at most 1,000.
+    /// Returns the failures of the test's own functions since the world was created, oldest first, including expected
+    /// failures; at most 1,000.
     pub fn handler_failures(&self) -> Vec<HandlerFailure> {
         self.account.failures().kept.iter().cloned().collect()
     }
 
-    /// Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the failures.
-    /// This method does not wait for records that are in flight; [`World::close`] does.
+    /// Returns [`Error::Handler`] if the test's own functions failed unexpectedly and no earlier call returned the
+    /// failures. This method does not wait for records that are in flight; [`World::close`] does.
     pub fn check_handlers(&self) -> Result<(), Error> {
         self.account.check_handlers()
     }
 }
 
-// Ignores poisoning: a thread that panics leaves the list valid.
+// Ignores poisoning, because a thread that panics leaves the list valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -1,7 +1,8 @@
-// HTTP with one request per connection. An open connection would belong to the runtime of the test that opened it, and a
-// shared server outlives that test. On the loopback interface, a new connection costs about 0.1 ms.
+// HTTP with one request per connection. A connection that stayed open would belong to the runtime of the test that
+// opened it, so other tests, which have their own runtimes, could not use it. On the loopback interface, a new
+// connection costs about 0.1 ms.
 //
-// No task is spawned: if the future is dropped, the connection closes, and the server sees that the client has
+// No task is spawned, so that the connection closes when the future is dropped, and the server sees that the client has
 // disconnected.
 
 use std::error::Error as StdError;
@@ -24,7 +25,7 @@ pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result
         return Err(format!("expected a URL such as http://127.0.0.1:8000, got {url:?}").into());
     }
     let authority = uri.authority().ok_or("the URL has no host")?.clone();
-    // In a URL, an IPv6 address is in brackets.
+    // In a URL, an IPv6 address is in brackets, which `connect` does not accept.
     let host = authority.host().trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, authority.port_u16().unwrap_or(80))).await?;
     stream.set_nodelay(true)?;

@@ -59,7 +59,7 @@ impl From<Value> for Key {
 pub struct Item(pub(crate) Map<String, Value>);
 
 impl Item {
-    /// Whether the item has no attributes.
+    /// Returns whether the item has no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -69,7 +69,8 @@ impl Item {
         self.0.get(name)?.get("S")?.as_str()
     }
 
-    /// Returns the attribute `name` if it is a number, else None. The number is text, because it can have 38 digits.
+    /// Returns the attribute `name` if it is a number, else None. The number is returned as text, because it can
+    /// have 38 digits.
     pub fn n(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.get("N")?.as_str()
     }

@@ -113,12 +113,12 @@ impl Log {
     }
 }
 
-// Ignores poisoning: a thread that panics leaves the value valid.
+// Ignores poisoning, because a thread that panics leaves the value valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-// Returns the accounts that a line names: "expired 3 items of account 000000000042: carts 3".
+// Returns the accounts that a line such as "expired 3 items of account 000000000042: carts 3" names.
 fn accounts(line: &str) -> impl Iterator<Item = &str> {
     line.split("account ").skip(1).filter_map(|rest| {
         let digits = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());

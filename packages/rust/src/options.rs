@@ -19,7 +19,7 @@ pub struct Options {
     pub args: Vec<OsString>,
     /// The time limit for the start. Default: ten seconds.
     pub start_timeout: Duration,
-    /// The region for which clients sign. Default: us-east-1.
+    /// The region for which clients sign their requests. Default: us-east-1.
     pub region: String,
 }
 

@@ -85,10 +85,11 @@ impl Process {
     fn ask_to_end(&self) {
         let mut child = self.child();
         if !matches!(child.try_wait(), Ok(None)) {
-            return; // the process has ended, and another process can have its id
+            return; // the process has ended, so another process can have its id now
         }
         #[cfg(unix)]
-        // SAFETY: kill() takes two integers. The id is that of a child that has not been waited for.
+        // SAFETY: kill() takes two integers. No other process can have this id, because the child has not been waited
+        // for.
         unsafe {
             libc::kill(child.id() as libc::pid_t, libc::SIGTERM);
         }

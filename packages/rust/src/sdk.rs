@@ -89,8 +89,8 @@ impl HttpConnector for EndNoticing<SharedHttpConnector> {
 }
 
 impl World {
-    /// Returns a client for DynamoDB with the SDK's defaults, which retry failed calls. If the server has ended, errors
-    /// have [`Error::Ended`](crate::Error::Ended) as a source.
+    /// Returns a client for DynamoDB. The client has the SDK's default settings, so it retries failed calls. If the
+    /// server has ended, errors have [`Error::Ended`](crate::Error::Ended) as a source.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         self.clients.dynamodb.clone()
     }
@@ -133,7 +133,7 @@ fn to_json(value: &AttributeValue) -> Value {
         AttributeValue::Null(value) => json!({"NULL": value}),
         AttributeValue::S(text) => json!({"S": text}),
         AttributeValue::Ss(texts) => json!({"SS": texts}),
-        // The type is from a later SDK. The server refuses the value with an error that names the type.
+        // A later version of the SDK added this type. The server refuses the value with an error that names the type.
         other => json!({format!("{other:?}"): null}),
     }
 }
@@ -146,7 +146,7 @@ fn from_json_map(map: &Map<String, Value>) -> HashMap<String, AttributeValue> {
     map.iter().filter_map(|(name, value)| Some((name.clone(), from_json(value)?))).collect()
 }
 
-// Returns None if the JSON is not an attribute value.
+// Returns the attribute value that the JSON describes, or None if the JSON is not an attribute value.
 fn from_json(value: &Value) -> Option<AttributeValue> {
     let (kind, value) = value.as_object()?.iter().next()?;
     let text = |value: &Value| value.as_str().map(str::to_owned);

@@ -31,7 +31,7 @@ const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
 /// ```
 ///
 /// A server that the crate started also ends when this process ends for any reason, because it checks its parent process
-/// five times a second. It does not belong to a tokio runtime, so tests with different runtimes can share it: see
+/// five times a second. A server does not belong to a tokio runtime, so tests with different runtimes can share it: see
 /// [`world()`](crate::world()).
 pub struct Server {
     pub(crate) shared: Arc<Shared>,
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
 }
 
 impl Server {
-    /// Starts a server, or uses the existing one at `MAYFLY_URL`, and returns when it answers.
+    /// Starts a server, or uses the existing one at `MAYFLY_URL`, and returns when the server answers.
     ///
     /// Errors are [`Error::NoBinary`], [`Error::Binary`], [`Error::StartTimedOut`], [`Error::StartEnded`],
     /// [`Error::Stranger`], [`Error::NoMayfly`] and [`Error::Version`].
@@ -131,12 +131,12 @@ impl Server {
         &self.shared.version
     }
 
-    /// Returns the last 1,000 lines of the server's log. It is empty for an existing server that the crate did not start.
+    /// Returns the last 1,000 lines of the server's log; empty for an existing server that the crate did not start.
     pub fn log(&self) -> String {
         self.shared.log.since(0)
     }
 
-    /// Returns whether the process has ended; false for an existing server that the crate did not start.
+    /// Returns whether the server's process has ended; false for an existing server that the crate did not start.
     pub fn has_ended(&self) -> bool {
         self.shared.process.as_ref().is_some_and(|process| process.status().is_some())
     }
@@ -163,7 +163,8 @@ impl Shared {
         }
     }
 
-    // Returns the error for a call that got no response: `Error::Ended` if the server has ended.
+    // Returns the error for a call that got no response: `Error::Ended` if the server has ended, otherwise
+    // `Error::Call`.
     async fn why_not(&self, call: &str, failure: Failure) -> Error {
         match self.ended().await {
             Some(ended) => ended,

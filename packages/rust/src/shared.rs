@@ -2,9 +2,9 @@ use tokio::sync::Mutex;
 
 use crate::{Error, Server, World};
 
-// Statics are not dropped. The server ends with the process anyway, because it checks its parent process five times a
-// second (--exit-with-parent). This also works after kill -9, abort() and exit(), where a destructor or atexit() is not
-// enough.
+// Rust does not drop statics. The server still ends when this process ends, because the server checks its parent
+// process five times a second (--exit-with-parent). This check works even after kill -9, abort() or exit(), for which a
+// destructor or an atexit() handler is not enough.
 static SERVER: Mutex<Option<Result<&Server, Error>>> = Mutex::const_new(None);
 
 /// Returns the server that all tests of this process share. The first call starts it, or uses the existing one at
@@ -17,7 +17,7 @@ pub async fn server() -> Result<&'static Server, Error> {
         Some(started) => return started.clone(),
         None => {}
     }
-    // Worlds of a server that has ended may still refer to it, so it stays in memory.
+    // Worlds may still refer to a server that has ended, so the old server stays in memory.
     let started = Server::start().await.map(|server| &*Box::leak(Box::new(server)));
     *shared = Some(started.clone());
     started

@@ -57,17 +57,17 @@ impl From<&str> for KeyAttribute {
     }
 }
 
-/// Whether a table has a stream, and which images the stream's records contain.
+/// Determines whether a table has a stream, and which images the stream's records contain.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Stream {
-    /// The item before and after the change.
+    /// Records contain the item before and after the change.
     #[default]
     NewAndOldImages,
-    /// Only the item after the change.
+    /// Records contain only the item after the change.
     NewImage,
-    /// Only the item before the change.
+    /// Records contain only the item before the change.
     OldImage,
-    /// Only the item's key.
+    /// Records contain only the item's key.
     KeysOnly,
     /// The table has no stream.
     Off,
@@ -139,7 +139,7 @@ impl Index {
         self
     }
 
-    // Returns the index as CreateTable expects it, or what is wrong with it.
+    // Returns the index in the form that CreateTable expects, or an error message if the index is invalid.
     fn json(&self, partition: &KeyAttribute, attributes: &mut Attributes) -> Result<Value, String> {
         let name = &self.name;
         let key = match (self.local, &self.key, &self.sort) {
@@ -214,7 +214,7 @@ impl Table {
         self
     }
 
-    // Returns the body of CreateTable, or what is wrong with the description.
+    // Returns the body of a CreateTable request, or an error message if the description is invalid.
     fn json(&self) -> Result<Value, String> {
         if self.ttl.as_deref() == Some("") {
             return Err("ttl() needs the name of an attribute".into());
@@ -241,7 +241,7 @@ impl Table {
     }
 }
 
-// The distinct attributes of all keys of a table.
+// The distinct attributes of all keys of a table and its indexes.
 #[derive(Default)]
 struct Attributes(Vec<KeyAttribute>);
 
@@ -277,8 +277,8 @@ impl Attributes {
 }
 
 impl World {
-    /// Creates the table, enables its TTL, and returns the table's description as DynamoDB JSON. Capacity is on demand. If
-    /// `table` is invalid, this method returns [`Error::Table`] and sends no request.
+    /// Creates the table with on-demand capacity, enables TTL if `table` names a TTL attribute, and returns the table's
+    /// description as DynamoDB JSON. If `table` is invalid, this method returns [`Error::Table`] and sends no request.
     ///
     /// ```no_run
     /// # async fn create(world: &mayfly::World) -> Result<(), mayfly::Error> {

@@ -10,7 +10,7 @@ use crate::{Error, World};
 impl World {
     /// Creates an event source mapping that calls a function with the records of the table's stream, starting with the
     /// oldest record. Awaiting the returned [`Trigger`] creates the mapping and returns its UUID. [`Trigger::with`] sets
-    /// further members of Lambda's CreateEventSourceMapping:
+    /// further members of Lambda's CreateEventSourceMapping request:
     ///
     /// ```no_run
     /// # async fn map(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -24,7 +24,8 @@ impl World {
     }
 }
 
-/// An event source mapping to create. Nothing happens until it is awaited. [`World::trigger`] returns it.
+/// The settings of a new event source mapping. The mapping is created when this value is awaited. [`World::trigger`]
+/// returns this value.
 #[must_use = "a mapping is not created until this is awaited"]
 pub struct Trigger {
     account: Arc<Account>,

@@ -18,11 +18,11 @@ pub struct Ttl {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TtlMode {
-    /// Immediately. This is the mode of a new table.
+    /// Expired items are deleted immediately. This is the mode of a new table.
     Exact,
-    /// Late, as on AWS.
+    /// Expired items are deleted late, as on AWS.
     Aws,
-    /// On request, by [`Ttl::sweep`].
+    /// Expired items are deleted only by [`Ttl::sweep`].
     Manual,
 }
 
@@ -31,15 +31,15 @@ pub enum TtlMode {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TtlReason {
-    /// A number that looks like milliseconds or a smaller unit: it never fires.
+    /// The TTL is a number that looks like milliseconds or a smaller unit, so it never fires.
     Milliseconds,
-    /// A string: it never fires.
+    /// The TTL is a string, so it never fires.
     String,
-    /// Neither a number nor a string: it never fires.
+    /// The TTL is neither a number nor a string, so it never fires.
     WrongType,
-    /// A time more than five years in the past, or a negative number: it never fires.
+    /// The TTL is a time more than five years in the past, or a negative number, so it never fires.
     TooOld,
-    /// A time that had passed when the item was written.
+    /// The TTL had passed when the item was written.
     BornExpired,
     /// A reason that this version of the crate does not know.
     #[serde(other)]

@@ -13,9 +13,9 @@ use crate::{Error, Item, Key, World, instant};
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Event {
-    /// The item is new.
+    /// The change created the item.
     Insert,
-    /// The item existed before.
+    /// The change modified an existing item.
     Modify,
     /// The item was deleted or expired.
     Remove,
@@ -33,7 +33,7 @@ pub enum By {
 
 impl World {
     /// Returns a future that waits until the item changes, and that returns the change's stream record. By default, the
-    /// future waits for any change after the call, for at most five seconds of real time. The methods of [`WaitFor`]
+    /// future waits for any change after it is awaited, for at most five seconds of real time. The methods of [`WaitFor`]
     /// select the change.
     ///
     /// ```no_run
@@ -52,7 +52,7 @@ impl World {
     }
 }
 
-/// A wait for a change to an item. Nothing happens until it is awaited. [`World::wait_for`] returns it.
+/// A wait for a change to an item. The wait starts when this value is awaited. [`World::wait_for`] returns this value.
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct WaitFor {
     account: Arc<Account>,
@@ -73,13 +73,13 @@ impl WaitFor {
         self
     }
 
-    /// Also accepts changes between this time and the call, if they are in the table's stream.
+    /// Also accepts changes between this time and the start of the wait, if they are in the table's stream.
     pub fn since(mut self, since: SystemTime) -> Self {
         self.body["since"] = instant::print(since).into();
         self
     }
 
-    /// Sets the time limit, in real time, at most ten minutes. Default: five seconds.
+    /// Sets the time limit, in real time: at most ten minutes. Default: five seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.body["timeout_seconds"] = timeout.as_secs_f64().into();
         self

@@ -29,7 +29,7 @@ pub struct World {
     // Whether dropping the world prints the server's log and items with a suspect TTL. libtest shows this output for
     // failed tests.
     reports: bool,
-    born_at: usize, // position in the server's log at which the world was created
+    born_at: usize, // the end of the server's log when the world was created
     #[cfg(feature = "aws-sdk")]
     pub(crate) clients: crate::sdk::Clients,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Account {
     pub number: String,
     pub server: Arc<Shared>,
     pub function_names: Mutex<BTreeSet<String>>, // names of registered functions
-    pub functions_served: Mutex<Vec<AbortHandle>>, // tasks that serve functions of this process
+    pub functions_served: Mutex<Vec<AbortHandle>>, // tasks that serve functions in this process
     pub failures: Mutex<Failures>,
 }
 
@@ -74,12 +74,12 @@ impl World {
         &self.account.server.url
     }
 
-    /// Returns the region for which the clients sign.
+    /// Returns the region for which the clients sign their requests.
     pub fn region(&self) -> &str {
         &self.account.server.region
     }
 
-    /// Returns the environment variables with which a child process uses this world:
+    /// Returns the environment variables that make a child process use this world:
     ///
     /// ```no_run
     /// # fn spawn(world: &mayfly::World) {
@@ -100,7 +100,7 @@ impl World {
         ]
     }
 
-    /// Returns the server's log since the world was created, without lines about other worlds. It is empty for an existing
+    /// Returns the server's log since the world was created, without lines about other worlds; empty for an existing
     /// server that the crate did not start.
     pub fn log(&self) -> String {
         self.account.server.log.about(&self.account.number, self.born_at)
@@ -135,15 +135,15 @@ impl World {
         self.account.call("POST", "/reset", Value::Null).await.map(drop)
     }
 
-    /// Waits until the world's functions have processed the records written so far, for at most two seconds, and then drops
-    /// the world. Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the
-    /// failures.
+    /// Waits until the world's functions have processed the records written so far, for at most two seconds, and then
+    /// drops the world. Returns [`Error::Handler`] if the test's own functions failed unexpectedly and no earlier call
+    /// returned the failures.
     ///
     /// If a world is dropped without `close`, the drop does not wait, so functions never receive the remaining records.
     /// If `close` would return an error, the drop panics.
     pub async fn close(self) -> Result<(), Error> {
         if !self.account.names().is_empty() {
-            // The call fails if the server has ended.
+            // The result is ignored, because the call fails if the server has ended.
             let body =
                 json!({ "seconds": 0, "settle": "triggers", "settle_seconds": DELIVERY_WAIT.as_secs() });
             let _ = self.account.call("POST", "/clock/advance", body).await;
@@ -154,11 +154,11 @@ impl World {
 
 impl Drop for World {
     /// # Panics
-    /// Panics if handlers of the test failed unexpectedly and no call returned the failures as [`Error::Handler`], unless
-    /// the thread is already panicking.
+    /// Panics if the test's own functions failed unexpectedly and no call returned the failures as [`Error::Handler`],
+    /// unless the thread is already panicking.
     fn drop(&mut self) {
         let account = &self.account;
-        let log = self.log(); // before the requests below, which are logged as well
+        let log = self.log(); // read before the requests below, because those are logged as well
         account.served().drain(..).for_each(|function| function.abort());
         // Best effort. A failure does no harm, because no later call can use the account.
         let mut requests = vec![account.request("GET", "/ttl", &Value::Null)];

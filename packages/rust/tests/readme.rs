@@ -133,14 +133,14 @@ mod travel {
         world.create_table(Table::new("carts").ttl("ttl")).await?;
         let carts = Carts(world.dynamodb());
         carts.put("1", new_2031).await?;
-        let key = Key::default().s("id", "1"); // or ("id", "1"), DynamoDB's JSON, attribute values
+        let key = Key::default().s("id", "1"); // or ("id", "1"), DynamoDB JSON or attribute values
 
-        println!("{}", world.explain("carts", key.clone()).await?.message); // why the item still exists, or why not
+        println!("{}", world.explain("carts", key.clone()).await?.message); // why the item exists or does not exist
         let snapshot = world.snapshot().await?; // tables, items, streams and clock
         world.clock.advance_to_next_expiry().await?;
         world.restore(&snapshot).await?;
 
-        // Delete late, as AWS does; or manual(), and sweep().
+        // Deletes late, as AWS does. With manual(), only sweep() deletes expired items.
         world.ttl("carts").aws(Duration::from_secs(600), Duration::from_secs(1680), 1).await?;
         world.faults([Fault::new(FaultKind::Throttle).operation("PutItem").count(2)]).await?;
         world.clear_faults().await?;

@@ -48,7 +48,7 @@ mod shop {
             Ok(())
         }
 
-        /// Whether a session exists and has not ended.
+        /// Returns whether a session exists and has not ended.
         pub async fn is_open(&self, id: &str, now: SystemTime) -> Result<bool, Error> {
             let key = AttributeValue::S(id.to_owned());
             let found = self.0.get_item().table_name("sessions").key("id", key).send().await?;
@@ -160,7 +160,7 @@ mod carts {
 
     const AFTER_EXPIRY: Duration = Duration::from_secs(31 * 60);
 
-    /// Whether a session expired with something in its cart.
+    /// Returns whether a session expired with something in its cart.
     fn is_abandoned(record: &Record) -> bool {
         let cart = record.old_image.json().get("cart").and_then(|cart| cart["L"].as_array());
         record.by == By::Service && cart.is_some_and(|things| !things.is_empty())

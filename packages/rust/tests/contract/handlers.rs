@@ -1,4 +1,4 @@
-//! Tests of functions that fail.
+//! Tests functions that fail.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -140,7 +140,7 @@ async fn a_batch_of_a_function_that_may_fail_is_given_up_without_an_error() -> O
     Ok(())
 }
 
-/// Registers a function `reminder` that fails. The receiver gets a value at each call to the function.
+/// Registers a function `reminder` that fails. The receiver gets a value each time the function is called.
 async fn called(world: &World) -> Result<mpsc::UnboundedReceiver<()>, Failure> {
     let (say, called) = mpsc::unbounded_channel();
     let reminder = move |_: Value| {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// Whether a server listens at `url`.
+/// Returns whether a server listens at `url`.
 pub fn serves(url: &str) -> bool {
     TcpStream::connect(url.trim_start_matches("http://")).is_ok()
 }

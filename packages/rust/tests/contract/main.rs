@@ -1,4 +1,4 @@
-//! Tests of the crate with a server. `MAYFLY_BINARY` is the path of the server's program.
+//! Tests the crate with a server. `MAYFLY_BINARY` is the path of the server's program.
 
 mod clock;
 mod control;

@@ -1,4 +1,4 @@
-//! The output of tests that fail.
+//! Tests the output of tests that fail.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use mayfly::Table;

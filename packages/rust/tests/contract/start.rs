@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::{Outcome, killed};
 
-/// Returns the path of a program in tests/programs. A program that the test wrote could fail to start with ETXTBSY,
-/// because a process that another test starts can have the file open for a moment.
+/// Returns the path of a program in tests/programs. The tests do not write the programs themselves, because a program
+/// that was just written can fail to start with ETXTBSY: a process that another test starts can have the file open for
+/// a moment.
 fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
