@@ -265,7 +265,7 @@ pub struct GivenUpRecord {
     pub key: Item,
 }
 
-/// How an invocation of a function failed. Fields that do not apply are None.
+/// Describes how an invocation of a function failed. Fields that do not apply are None.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct InvocationError {

@@ -14,7 +14,7 @@ pub struct Ttl {
     pub(crate) table: String,
 }
 
-/// When expired items are deleted.
+/// Determines when expired items are deleted.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TtlMode {
@@ -26,7 +26,7 @@ pub enum TtlMode {
     Manual,
 }
 
-/// Why a TTL is probably wrong.
+/// A reason why a TTL is probably wrong.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -109,7 +109,7 @@ pub struct Upcoming {
     pub expires_at: Option<SystemTime>,
 }
 
-/// Why an item still exists, or why it does not.
+/// Explains why an item still exists, or why it does not.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Explanation {

@@ -153,7 +153,7 @@ mod travel {
         point.release().await?;
         advance.await??;
 
-        world.control("GET", "/jobs", Value::Null).await?; // any other call of the control API
+        world.control("GET", "/jobs", Value::Null).await?; // any other call to the control API
         Ok(())
     }
 }

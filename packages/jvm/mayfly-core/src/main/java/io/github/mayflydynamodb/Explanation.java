@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Why an item still exists, or why it does not.
+ * Explains why an item still exists, or why it does not.
  *
  * @param reason the reason
  * @param expiresAt when the item will be or was deleted, if that is known

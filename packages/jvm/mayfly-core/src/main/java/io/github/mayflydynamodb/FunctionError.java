@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How a call to a function failed, as the server observed it.
+ * Describes how a call to a function failed, from the server's point of view.
  *
  * @param status the HTTP status of the function's response; 0 if the server received no response
  * @param error the error that an on-failure destination receives, such as {@code Unhandled}

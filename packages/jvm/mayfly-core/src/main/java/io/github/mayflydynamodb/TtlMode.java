@@ -1,6 +1,6 @@
 package io.github.mayflydynamodb;
 
-/** When expired items are deleted. */
+/** Determines when expired items are deleted. */
 public enum TtlMode {
   /** Expired items are deleted immediately. */
   EXACT,

@@ -17,7 +17,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
  */
 public record TtlSuspect(
     String table, Map<String, AttributeValue> key, Reason reason, String message, Optional<Instant> at) {
-  /** Why a TTL is probably wrong. */
+  /** A reason why a TTL is probably wrong. */
   public enum Reason {
     /** The TTL is a number that looks like milliseconds or a smaller unit, so it never fires. */
     MILLISECONDS,

@@ -42,7 +42,7 @@ final class FailureLog {
     }
   }
 
-  /** Returns a line for each item whose TTL can never fire or had passed when it was written. */
+  /** Returns a line for each item whose TTL can never fire or had passed when the item was written. */
   private static String suspects(World world) {
     try {
       return world.ttlSuspects().stream().map(each -> "  " + each + "\n").collect(Collectors.joining());

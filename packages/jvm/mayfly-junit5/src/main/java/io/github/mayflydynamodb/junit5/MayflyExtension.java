@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * Provides one server for all tests of the JVM, and a world for each test. Tests, {@code @BeforeEach} and
+ * Provides one server for all tests in the JVM, and a world for each test. Tests, {@code @BeforeEach} and
  * {@code @AfterEach} methods can have these parameters: {@link World}, {@link Clock} or {@link java.time.Clock}, {@link
  * Server}, and the AWS SDK's DynamoDbClient, DynamoDbAsyncClient, DynamoDbStreamsClient, DynamoDbEnhancedClient and
  * DynamoDbEnhancedAsyncClient.
@@ -33,7 +33,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
  *
  * <p>Without options, the configuration parameters {@code mayfly.url}, {@code mayfly.binary}, {@code mayfly.arguments}
  * and {@code mayfly.start-timeout-seconds} in junit-platform.properties apply. Extensions with the same options share a
- * server. The server ends after the last test. If it dies earlier, the next test gets a new one.
+ * server. The server ends after the last test. If the server dies earlier, the next test gets a new server.
  *
  * <p>A test fails if a function in its world failed and was not registered with {@link
  * io.github.mayflydynamodb.FunctionOptions#mayFail}. If a test fails, the server's log since the test began and the

@@ -20,9 +20,10 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
 /**
- * Gives each application context a {@link World}, its clients, and its clock as the {@link java.time.Clock} bean. The
- * server is the one that a {@link MayflyConnectionDetails} bean names or, without such a bean, the one at {@code
- * mayfly.url} or {@code MAYFLY_URL}. If none of these is set, one server is started for all contexts of the JVM.
+ * Gives each application context a {@link World}, the world's clients, and the world's clock as the {@link
+ * java.time.Clock} bean. The server is the one that a {@link MayflyConnectionDetails} bean names or, without such a
+ * bean, the one at {@code mayfly.url} or {@code MAYFLY_URL}. If none of these is set, one server is started for all
+ * contexts in the JVM.
  */
 @AutoConfiguration
 @ConditionalOnProperty(prefix = "mayfly", name = "enabled", matchIfMissing = true)
