@@ -1,4 +1,4 @@
-// Recognizes ASCII letters and digits, and joins texts into lists.
+// Recognizes ASCII letters and digits, and joins strings into lists.
 //
 //   joined(tables, ", ", &Table::name)  == "carts, sessions"
 //   alternatives(level_names)           == "debug, info or off"
@@ -16,7 +16,8 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
 
-// `text_of` returns the text of an element. Empty texts at the beginning are not followed by a separator.
+// `text_of` returns the string for an element. Empty strings at the beginning are not followed by a
+// separator.
 template <class Range, class Text = std::identity>
 std::string joined(const Range& range, std::string_view separator, const Text& text_of = {}) {
   std::string all;

@@ -11,8 +11,8 @@
 
 namespace mayfly::engine {
 
-// The whole text must consist of digits, which a '-' may precede if the type is signed. Returns nullopt if
-// the text is not a number or the number does not fit the type.
+// The string must consist of digits only, which a '-' may precede if the type is signed. Returns nullopt if
+// the string is not a number or the number does not fit the type.
 template <class Integer>
 std::optional<Integer> whole_number(std::string_view text, int base = 10) {
   Integer number = 0;

@@ -1,7 +1,7 @@
 // Departed tells which items readers must treat as deleted: an item departs at the instant at which it fires
 // (expiry_mode.h), even if the reaper has not deleted it yet.
 //
-//   const Departed departed(failpoints, table);            // at the present instant
+//   const Departed departed(failpoints, table);            // at the current instant
 //   if (departed.has(item_key, stored)) continue;          // this reader skips the item
 //
 // The answer is computed from the stored item, by the same rules that the reaper follows. It is therefore
@@ -32,7 +32,7 @@ bool has_fired(const Table& table, std::string_view stored, Instant now);
 
 class Departed {
  public:
-  // Answers for the present instant, or for an instant that the reader has chosen. Requires: the arguments
+  // Answers for the current instant, or for an instant that the reader has chosen. Requires: the arguments
   // outlive this object.
   Departed(const Failpoints& failpoints, const LiveTable& table);
   Departed(const Failpoints& failpoints, const LiveTable& table, Instant now);

@@ -8,7 +8,7 @@
 // A cursor takes a snapshot of storage when it is constructed, and reads that snapshot. Later changes do not
 // affect it, even if the point or the table is dropped. Like Cursor, it skips items that had already fired.
 // For a point, the TTL settings are those in the point's description; for an instant, they are the table's
-// present settings if TTL was already enabled at that instant.
+// current settings if TTL was already enabled at that instant.
 //
 // Not thread-safe. Must be destroyed before the database.
 #pragma once

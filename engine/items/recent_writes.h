@@ -23,8 +23,9 @@
 // A lag in milliseconds is measured by the account's clock, which also sets the times of commits. On a frozen
 // clock, writes become visible only when the clock is moved, so every test run gives the same results.
 //
-// The writes are kept in memory, and their number and size are limited. Writes that are older than every lag
-// are dropped. If a limit is exceeded, the oldest writes are dropped. Dropped writes become visible.
+// The writes are kept in memory, and both the number of writes and their total size are limited. Writes that
+// are older than every lag are dropped. If a limit is exceeded, the oldest writes are dropped. Dropped writes
+// become visible.
 //
 // Rejected: reading from a RocksDB snapshot for each commit. Such snapshots keep every old version of all
 // tables, and each index would need its own snapshot, because it lags independently of its table.

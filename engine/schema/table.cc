@@ -411,7 +411,7 @@ bool agrees(const AttributeValue& stood, const AttributeValue& read) {
   return stood == read;
 }
 
-// Returns an error text that names the first member that decoding did not keep; empty if both items agree.
+// Returns an error message that names the first member that decoding did not keep; empty if both items agree.
 std::string first_disagreement(const Item& stood, const Item& read) {
   const auto member = std::find_if(stood.begin(), stood.end(), [&](const Attribute& attribute) {
     Item others;  // only to keep the other members out of the comparison

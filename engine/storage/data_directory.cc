@@ -31,8 +31,8 @@ enum class Contents { none, marked, older_mark, other_mark, database, strange };
 // opening the file neither waits nor follows a link.
 constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-// Returns the text of the file, or enough of a longer text to show that the text is not the mark; nullopt if
-// the file is not a regular file or cannot be read.
+// Returns the contents of the file or, if the file is longer than the mark, enough of them to show that it is
+// not the mark. Returns nullopt if the file is not a regular file or cannot be read.
 std::optional<std::string> read_mark(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | file_flags);
   if (file < 0) return std::nullopt;

@@ -1,6 +1,6 @@
-// Keeps the latest of a table's items whose TTL looks like a mistake: the TTL can never expire the item, or
-// had already passed when the item was written. The list helps developers find out why a test failed. It is
-// kept in memory, from the time the table is opened.
+// Keeps a table's kept_max most recent items whose TTL looks like a mistake: the TTL can never expire the
+// item, or had already passed when the item was written. The list helps developers find out why a test
+// failed. It is kept in memory, from the time the table is opened.
 //
 // Thread-safe.
 #pragma once

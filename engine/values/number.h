@@ -2,7 +2,7 @@
 //
 // A Number is always normalized: value = (-1)^negative * significand * 10^exponent, the significand has no
 // trailing zeros, and zero is {0, 0, false}. As a result, equal numbers have equal members, and a number
-// prints as the same text whichever text it was parsed from ("1.0", "1e0", "001" -> "1").
+// prints as the same string whichever string it was parsed from ("1.0", "1e0", "001" -> "1").
 //
 //   Number::parse("3.140")->to_string() == "3.14"
 //
@@ -20,7 +20,7 @@
 namespace mayfly::engine {
 
 enum class NumberError {
-  not_a_number,     // the text is not a decimal number
+  not_a_number,     // the string is not a decimal number
   too_many_digits,  // more than 38 significant digits
   overflow,         // magnitude above 9.99…e+125
   underflow,        // magnitude below 1e-130, but not zero
@@ -56,7 +56,7 @@ class Number {
 
   // Prints the number as DynamoDB does, in plain decimal notation without an exponent.
   void append_to(std::string& out) const;
-  // Writes the same text into a buffer of text_bytes_max bytes. Returns the end of the text.
+  // Writes the same string into a buffer of text_bytes_max bytes. Returns the end of the string.
   char* write(char* to) const;
   [[nodiscard]] std::string to_string() const;
 

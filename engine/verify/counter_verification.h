@@ -16,9 +16,9 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-// Adds a finding if the counter is wrong. `key` is the counter's key in storage. `present` is the counter's
-// value if storage does not have it. A counter without a value counts as zero. `right` has the actual counts.
-// `what` names the counter in messages, for example "carts: the counter of its items".
+// Adds a finding if the counter is wrong. `key` is the counter's key in storage. `present` is the value to
+// check; if it is nullopt, the value in storage is checked. A counter without a value counts as zero. `right`
+// has the actual counts. `what` names the counter in messages, for example "carts: the counter of its items".
 void check_counter(const KeyView& keys, const std::string& key, const std::optional<Counts>& present,
                    const Counts& right, const std::string& what, Findings& findings);
 

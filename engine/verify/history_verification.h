@@ -25,8 +25,8 @@ class HistoryVerification {
                       std::optional<VersionNumber> up_to, Findings& findings)
       : keys_(keys), table_(table), name_(std::move(name)), up_to_(up_to), findings_(findings) {}
 
-  // `counter` is the key of the counter of versions. `present` is the value of this counter if storage does
-  // not have it.
+  // `counter` is the key of the counter of versions. `present` is the value to check; if it is nullopt, the
+  // value in storage is checked.
   void check_versions(const std::string& counter, const std::optional<Counts>& present);
 
   // The highest number among the checked versions.

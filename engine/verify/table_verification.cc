@@ -182,7 +182,7 @@ void TableVerification::check_index_entry(const Index& index, std::string_view e
   if (owner == Owner::there && index_entry_key(table_, index, item) == entry) return;
   found("a leftover index entry",
         "index " + index.name + " has an entry " + readable_entry(table_, index, entry) +
-            (owner == Owner::missing ? " for a missing item" : " for an item with other values"),
+            (owner == Owner::missing ? " for a missing item" : " that does not match the values of its item"),
         erasing(item_key(table_.id, index.id, entry)));
 }
 

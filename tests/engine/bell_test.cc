@@ -8,11 +8,11 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("a wait on a bell returns at once if the bell has rung since the ticket was taken", "[bell]") {
+TEST_CASE("a wait on a bell returns immediately if the bell has rung since the ticket was taken", "[bell]") {
   Bell bell;
   const auto ticket = bell.ticket();
   bell.ring();
-  bell.wait(ticket, std::nullopt);  // returns at once
+  bell.wait(ticket, std::nullopt);  // returns immediately
 
   const auto later = bell.ticket();
   std::thread ringer([&] { bell.ring(); });

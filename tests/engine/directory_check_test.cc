@@ -200,7 +200,7 @@ const std::vector<Damage>& all_damages() {
       {"a leftover index entry",
        [](Storage& s) { plant(s, found(s, entries(by_user)).key + "\x01", cart_key("gone")); },
        "index by_user has an entry 0x"},
-      {"an index entry whose item has other values",
+      {"an index entry that does not match the values of its item",
        [](Storage& s) {
          std::string entry;
          const AttributeValue user("nobody"), id("c");
@@ -209,7 +209,7 @@ const std::vector<Damage>& all_damages() {
          append_partition(entry, ids);
          plant(s, item_key(carts_id, by_user, entry), cart_key("c"));
        },
-       "index by_user has an entry user=\"nobody\", id=\"c\" for an item with other values"},
+       "index by_user has an entry user=\"nobody\", id=\"c\" that does not match the values of its item"},
       {"an index entry that points elsewhere",
        [](Storage& s) { plant(s, found(s, entries(by_day)).key, cart_key("gone")); },
        "index by_day has an entry for the item id="},

@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("only a text that is entirely a whole number is accepted") {
+TEST_CASE("only a string that is entirely a whole number is accepted") {
   CHECK(whole_number<std::uint16_t>("65535") == 65535);
   CHECK(whole_number<std::uint16_t>("0080") == 80);
   CHECK(whole_number<std::int64_t>("-9223372036854775808") == INT64_MIN);

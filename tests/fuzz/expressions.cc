@@ -1,7 +1,7 @@
-// Parses a text as each kind of expression. Every expression that parses can be evaluated on any item, and
+// Parses a string as each kind of expression. Every expression that parses can be evaluated on any item, and
 // the results are consistent.
 //
-//   Input: a byte that selects an item, then the text
+//   Input: a byte that selects an item, then the string
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>

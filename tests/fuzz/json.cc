@@ -1,4 +1,4 @@
-// Reads any text with both JSON readers and with Boost.JSON's parser. All three accept the same texts with
+// Reads a string with both JSON readers and with Boost.JSON's parser. All three accept the same strings with
 // the same meaning, and writing and reading again changes nothing.
 #include "compat/json/json.h"
 
@@ -104,7 +104,7 @@ void fuzz_json(std::string_view input) {
   const auto tree = json::parse_tree(input, json::Decimals::as_written);
   if (!has_long_exponent(input)) {
     const auto model = read_by_boost(input);
-    must(model.has_value() == (document != nullptr), "the reader and Boost.JSON accept the same texts");
+    must(model.has_value() == (document != nullptr), "the reader and Boost.JSON accept the same strings");
     if (model) must(written(document->root()) == *model, "the reader and Boost.JSON read the same", *model);
   }
   if (document == nullptr)

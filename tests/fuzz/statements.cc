@@ -1,4 +1,4 @@
-// Executes a text as a PartiQL statement: alone, in a batch or in a transaction.
+// Executes a string as a PartiQL statement: alone, in a batch or in a transaction.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
-// Parses a text as a token, iterator, ARN, name or escaped text that clients send. Text that Mayfly printed
-// is parsed back unchanged. Any other text that a parser accepts either prints unchanged or is rejected by
-// every operation that takes it.
+// Parses a string as a token, iterator, ARN, name or escaped text that clients send. A string that Mayfly
+// printed is parsed back unchanged. Any other string that a parser accepts either prints unchanged or is
+// rejected by every operation that takes it.
 #include <iterator>
 #include <string>
 #include <string_view>

@@ -194,7 +194,7 @@ bool Model::ever_of_late(const Request& request, engine::Instant now, const std:
   for (std::size_t i = oldest; i < forgotten_ + states_.size(); ++i) {
     ModelState state = states_[i - forgotten_];
     if (state.within_batch && (!request.may_lag || request.lags.empty())) continue;
-    if (i < request.begin) {  // a read applies the table's present settings to old items
+    if (i < request.begin) {  // a read applies the table's current settings to old items
       ModelTable& table = state.edit(name);
       table.expires = present->expires;
       table.mode = present->mode;

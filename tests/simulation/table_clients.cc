@@ -54,7 +54,7 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
       if (state.find(table) != nullptr) edit(state.edit(table));
     };
   };
-  // Settings that the two regions share change in both regions at once.
+  // Settings that the two regions share change in both regions at the same time.
   const auto change_all = [&](const std::function<void(ModelTable&)>& edit) {
     return [=](ModelState& state) {
       if (state.find(table) == nullptr) return;
