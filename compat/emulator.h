@@ -54,8 +54,8 @@ struct EmulatorOptions {
   std::chrono::milliseconds ttl_cooldown{0};
   // The maximum size of an item collection; nullopt: unlimited.
   std::optional<std::size_t> collection_bytes_max;
-  // Whether tables can be restored to the present. If false, the latest restorable time is five minutes ago,
-  // as on AWS.
+  // Whether tables can be restored to the current time. If false, the latest restorable time is five minutes
+  // ago, as on AWS.
   bool exact_recovery = false;
   // How many items a restore copies before it responds; it copies the rest in the background.
   std::size_t restored_at_once_max = 250'000;

@@ -44,8 +44,8 @@ std::optional<Parts> split(std::string_view arn) {
   return Parts{*partition, *service, *region, *account, name, id};
 }
 
-// Whether the text looks like the name of an AWS region, such as "eu-west-1" or "us-gov-east-1". A region in
-// Mayfly can have any name, so the request's own region is accepted even if this function returns false.
+// Whether the string looks like the name of an AWS region, such as "eu-west-1" or "us-gov-east-1". A region
+// in Mayfly can have any name, so the request's own region is accepted even if this function returns false.
 bool is_region(std::string_view region) {
   constexpr std::array<std::string_view, 12> places = {"af", "ap", "ca", "cn", "eu", "il",
                                                        "me", "mx", "sa", "us", "uk", "nz"};

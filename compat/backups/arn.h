@@ -25,11 +25,11 @@ struct BackupArn {
 
 std::string backup_id(engine::Instant created, std::uint32_t number);
 std::string backup_arn(const engine::Scope& scope, std::string_view table_name, std::string_view id);
-// Returns nullopt if the text is not a backup's ARN. Accepts any partition, service, region and account.
+// Returns nullopt if the string is not a backup's ARN. Accepts any partition, service, region and account.
 std::optional<BackupArn> parse_backup_arn(std::string_view arn);
 
 // Parses the ARN of a backup in a request. Returns the errors that were measured on AWS:
-// - "Invalid Backup ARN" if the text is not the ARN of a backup.
+// - "Invalid Backup ARN" if the string is not the ARN of a backup.
 // - "Invalid Request: BackupArn is not valid" if the region, partition or service does not exist.
 // - AccessDeniedException "Access is denied" if the ARN has no region or names another account.
 //

@@ -35,12 +35,12 @@
 namespace mayfly::compat::backups {
 
 inline constexpr std::int64_t recovery_days_max = 35;
-// How far the latest restorable instant lags behind the present on AWS.
+// How far the latest restorable instant lags behind the current time on AWS.
 inline constexpr engine::Instant recovery_lag_ms = std::int64_t{300} * 1000;
 
 class Backups {
  public:
-  // If `exact` is true, tables can be restored to any time up to the present; if it is false, tables can be
+  // If `exact` is true, tables can be restored to any time up to now; if it is false, tables can be
   // restored to any time up to five minutes ago. Requires: `database` outlives this object.
   Backups(engine::Database& database, std::size_t backups_max, bool exact);
   ~Backups();

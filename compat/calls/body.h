@@ -67,7 +67,7 @@ class Body {
     const auto given = text(name);
     for (const auto& [each, value] : choices)
       if (each == given) return value;
-    MAYFLY_CHECK(!given);  // check() rejects other texts
+    MAYFLY_CHECK(!given);  // check() rejects other strings
     return std::nullopt;
   }
 

@@ -12,7 +12,7 @@
 
 namespace mayfly::compat::control {
 
-// The member's text, or nullopt if the member is missing. The error is a sentence about what is wrong.
+// The member's value, or nullopt if the member is missing. The error is a sentence about what is wrong.
 using MemberText = Expected<std::optional<std::string>, std::string>;
 
 // Percent-encodes the values of `call.place` and `call.query`. The error is that of `value_of`, or "'table'

@@ -55,7 +55,7 @@ struct Member {
   std::string_view about = {};  // human-readable: "Maximum items to list"
   Given given = Given::sometimes;
   double least = 0, most = 0;                      // limits of a number; equal: no limits
-  std::span<const std::string_view> choices = {};  // the possible texts; empty: all
+  std::span<const std::string_view> choices = {};  // the allowed strings; empty: any string
   std::string_view standard = {};                  // the value of a missing member, in JSON
   std::span<const Member> members = {};
   // How the call's command accepts the member: "--limit", or "KEY" for a positional argument. If it is empty,

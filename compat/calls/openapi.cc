@@ -53,8 +53,8 @@ void add_limits(Tree& schema, const Member& member) {
   };
   switch (member.kind) {
     case Kind::text:
-      // The limits are in bytes, but JSON Schema counts characters. A text never has more characters than
-      // bytes, so the schema accepts every text that is short enough.
+      // The limits are in bytes, but JSON Schema counts characters. A string never has more characters than
+      // bytes, so the schema accepts every string that is short enough.
       if (member.least > 0) schema["minLength"] = number(member.least);
       schema["maxLength"] = number(member.most);
       break;

@@ -13,7 +13,7 @@
 
 namespace mayfly::compat::control {
 
-// Fractional seconds and an offset instead of Z are allowed. Returns nullopt if the text is not a time.
+// Fractional seconds and an offset instead of Z are allowed. Returns nullopt if the string is not a time.
 std::optional<engine::Instant> parse_time(std::string_view text);
 // The reverse of parse_time. A fraction of zero is omitted.
 std::string print_time(engine::Instant instant);

@@ -374,7 +374,7 @@ std::span<const ControlCall> metrics_calls() {
       {.method = "GET",
        .path = "/_mayfly/metrics",
        .name = "metrics",
-       .about = "Get metrics in Prometheus' format",
+       .about = "Get metrics in Prometheus format",
        .answer_type = "text/plain",
        .handle = &show_metrics,
        .is_tool = false,  // agents have a separate tool, which filters the lines

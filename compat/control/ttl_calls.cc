@@ -243,8 +243,7 @@ std::span<const ControlCall> ttl_calls() {
       {"due", Kind::time, "The first millisecond after its TTL", Given::always},
       {"expires_at", Kind::time, "When the item will be deleted; null in mode manual", Given::or_null}};
   static constexpr Member upcoming_answer[] = {
-      Member{"items", Kind::list, "The items, the next to expire first", Given::always}.with(
-          upcoming_members)};
+      Member{"items", Kind::list, "The items, in order of expiry", Given::always}.with(upcoming_members)};
 
   static constexpr ControlCall calls[] = {
       {.method = "GET",

@@ -7,8 +7,8 @@
 //
 // A step adds at most step_bytes bytes, regardless of its input. Unpacking therefore takes no more memory
 // than step_bytes plus the window: 32 KB for gzip, and up to 8 MB for Zstandard, which is enough for its
-// levels up to 19. The texts of several gzip members or Zstandard frames in one file are concatenated. An
-// empty file unpacks to an empty text.
+// levels up to 19. The contents of several gzip members or Zstandard frames in one file are concatenated. An
+// empty file unpacks to nothing.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class Unpacker {
   [[nodiscard]] virtual Expected<void, std::string> end() const = 0;
 };
 
-// Packs gzip for exports. Deterministic: the same text always produces the same bytes.
+// Packs gzip for exports. Deterministic: the same input always produces the same bytes.
 class Gzip {
  public:
   Gzip();

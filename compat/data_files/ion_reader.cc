@@ -102,7 +102,7 @@ class Converter {
     rest_.remove_prefix(size);
     return found;
   }
-  // Whether the text has the form $10, which stands for a string in a symbol table.
+  // Whether the string has the form $10, which stands for a string in a symbol table.
   static bool is_symbol_number(std::string_view text) {
     return text.size() > 1 && text[0] == '$' && std::all_of(text.begin() + 1, text.end(), is_digit);
   }

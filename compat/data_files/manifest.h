@@ -8,8 +8,8 @@
 //   data_file_name(random, Format::dynamodb_json) == "jhg6wb6v7u6dxdgwnn4c55ciq4.json.gz"
 //
 // The members and their order follow the developer guide's "DynamoDB table export output format". Two details
-// follow recordings of AWS: each file's text is one line, and checksum files are named .md5 (the guide says
-// .checksum). In addition, an export first writes an empty object, `started`.
+// follow recordings of AWS: each file is a single line of text, and checksum files are named .md5 (the guide
+// says .checksum). In addition, an export first writes an empty object, `started`.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view ion_marker = "$ion_1_0 ";
 
-// Writes a text between quotes of the given kind. Control characters (including U+0080 to U+009F), this kind
-// of quote and backslashes are escaped.
+// Writes `text` enclosed in `quote`. Escapes control characters (including U+0080 to U+009F), `quote` and
+// backslashes.
 void append_ion_quoted(std::string& out, std::string_view text, char quote) {
   constexpr std::string_view with_letters("\0\a\b\t\n\v\f\r\\", 9);
   constexpr std::string_view letters = "0abtnvfr\\";

@@ -1,4 +1,4 @@
-// json::parse reads and checks the text in one pass. It copies nothing from a text without escapes: the
+// json::parse reads and checks the text in one pass. It copies no string that is written without escapes: the
 // Values point into the text.
 //
 // Requests consist mostly of strings, and most strings are short. The parser examines sixteen bytes at a time
@@ -95,7 +95,7 @@ Chunk chunk_at(const char* at) {
   return chunk;
 }
 
-// Returns the first byte that is not plain, or the end. This function is fast for long texts.
+// Returns the first byte that is not plain, or the end. This function is fast for long strings.
 const char* pass_plain_at_length(const char* at, const char* end) {
 #ifdef __SSE2__
   if (reads_avx2) at = pass_plain_blocks(at, end);

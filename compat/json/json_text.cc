@@ -29,8 +29,8 @@ constexpr std::size_t escape_bytes_max = 6;
 
 constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
 
-// The structs below hold 2 to 64 bytes of a text and tell whether any of these bytes is below 0x20 or is '"'
-// or '\\'.
+// The structs below hold 2 to 64 bytes of a string and tell whether any of these bytes is below 0x20 or is
+// '"' or '\\'.
 struct Two {
   std::uint16_t bytes;
   [[nodiscard]] bool has_escapes() const { return escapes[bytes & 0xff] != 0 || escapes[bytes >> 8] != 0; }
@@ -80,9 +80,9 @@ bool copy_plain(const char* from, char* to) {
   std::memcpy(to, &bytes, sizeof bytes);
   return true;
 }
-// Like copy_plain, but for a text whose length is between sizeof(Bytes) and twice that number: copies the
-// first and the last sizeof(Bytes) bytes of the text, which can overlap. If this function returns false, the
-// first bytes may have been copied.
+// Like copy_plain, but for a string whose length is between sizeof(Bytes) and twice that number: copies the
+// first and the last sizeof(Bytes) bytes of the string, which can overlap. If this function returns false,
+// the first bytes may have been copied.
 template <class Bytes>
 bool copy_ends(std::string_view text, char* to) {
   const std::size_t last = text.size() - sizeof(Bytes);
@@ -114,7 +114,7 @@ __attribute__((target("avx2"))) std::size_t copy_plain_blocks(std::string_view t
 const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
 #endif
 
-// Copies a text that needs no escapes. If this function returns false, a part of the text may have been
+// Copies a string that needs no escapes. If this function returns false, a part of the string may have been
 // copied.
 bool copy_plain_text(std::string_view text, char* to) {
   if (text.size() >= sizeof(Sixteen)) {

@@ -22,7 +22,7 @@
 namespace mayfly::json {
 
 #ifdef __SSE2__
-// Holds 16 bytes of a text and tells whether one of them is below 0x20 or is '"' or '\\'.
+// Holds 16 bytes of a string and tells whether one of them is below 0x20 or is '"' or '\\'.
 struct SixteenBytes {
   __m128i bytes;
   [[nodiscard]] __m128i escaped() const {  // all bits set for each byte that needs an escape
@@ -43,9 +43,8 @@ class TextAppender : public engine::Appender {
   using Appender::Appender;
 
   void quoted(std::string_view text) { quoted_at_length(text); }
-  // Does the same, but is faster for short texts. The function is inline because most texts of an item are
-  // short.
-  // Requires: the bytes after the text, up to `end`, are readable.
+  // Does the same, but is faster for short strings. The function is inline because most strings in an item
+  // are short. Requires: the bytes after the text, up to `end`, are readable.
   void quoted(std::string_view text, const char* end) {
 #ifdef __SSE2__
     if (text.size() <= sizeof(SixteenBytes) &&

@@ -163,8 +163,8 @@ std::optional<Tree> parse_tree(std::string_view text, Decimals decimals) {
 }
 
 Expected<Tree, NoTree> parse_tree(std::string_view text, Decimals decimals, std::size_t values_max) {
-  // Reject texts that are not JSON but that nlohmann's lexer accepts: the lexer skips a byte order mark, and
-  // treats a NUL as the end of the text.
+  // Reject input that is not JSON but that nlohmann's lexer accepts: the lexer skips a byte order mark, and
+  // treats a NUL as the end of the input.
   if (text.starts_with("\xef\xbb\xbf") || text.find('\0') != std::string_view::npos)
     return Unexpected{NoTree::no_json};
   TreeBuilder builder(decimals, values_max);

@@ -35,8 +35,8 @@ enum class Decimals : std::uint8_t { read, as_written };
 // Returns nullopt if the text is not JSON, has invalid UTF-8, nests deeper than json.h's depth_max, or has
 // more than 2,000,000 values.
 std::optional<Tree> parse_tree(std::string_view text, Decimals decimals = Decimals::read);
-// Does the same with the caller's own limit on the number of values, containers included. A client can send a
-// text that consists of nothing but values, and a value of two bytes of text takes about 100 bytes in a tree.
+// Does the same with the caller's own limit on the number of values, containers included. A client can send
+// JSON that consists of nothing but values, and a value of two bytes in JSON takes about 100 bytes in a tree.
 enum class NoTree : std::uint8_t { no_json, too_many_values };
 Expected<Tree, NoTree> parse_tree(std::string_view text, Decimals decimals, std::size_t values_max);
 

@@ -15,7 +15,7 @@
 
 namespace mayfly::compat::triggers {
 
-// Checks that the text has one of these forms. The error is a human-readable message. DestinationDirectory
+// Checks that the string has one of these forms. The error is a human-readable message. DestinationDirectory
 // decides which files are allowed.
 Expected<void, std::string> check_destination(std::string_view text);
 bool is_bucket(std::string_view destination);

@@ -55,7 +55,7 @@ class FilterWork {
 
 class FilterPattern {
  public:
-  // Returns nullopt if the text is not a valid pattern.
+  // Returns nullopt if the string is not a valid pattern.
   static std::optional<FilterPattern> parse(std::string_view text);
 
   [[nodiscard]] bool matches(const json::Value& record, FilterWork& work) const;

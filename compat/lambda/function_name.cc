@@ -16,7 +16,7 @@ bool is_name(std::string_view text) {
     return engine::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
   });
 }
-// Whether the text looks like the name of an AWS region, such as "us-east-1" or "us-gov-west-1".
+// Whether the string looks like the name of an AWS region, such as "us-east-1" or "us-gov-west-1".
 bool is_region(std::string_view text) {
   return text.size() > 8 && text[2] == '-' && text[text.size() - 2] == '-' && engine::is_digit(text.back()) &&
          is_name(text);

@@ -19,7 +19,7 @@ struct FunctionName {
   std::string region, account, name;
   std::string qualifier;  // a version or an alias; empty: not given
 
-  // Takes from `scope` the parts that the text omits. Returns nullopt if the text is not a function name.
+  // Takes from `scope` the parts that the string omits. Returns nullopt if the string is not a function name.
   static std::optional<FunctionName> parse(std::string_view text, const engine::Scope& scope);
 
   [[nodiscard]] std::string arn() const;

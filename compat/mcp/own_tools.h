@@ -7,7 +7,7 @@ namespace mayfly::compat::mcp {
 
 // Calls the operation that the arguments name; in read-only mode, only if the operation reads.
 Outcome any_operation(ToolCall& call);
-// Returns those lines of the metrics page that contain a given text.
+// Returns those lines of the metrics page that contain a given string.
 Outcome show_metrics(ToolCall& call);
 // Returns records from all shards of a table's stream: {"records":[…],"next":{"shard":"iterator"}}.
 Outcome read_stream(ToolCall& call);

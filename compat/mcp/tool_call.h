@@ -35,7 +35,7 @@ Outcome outcome_of(Asked asked);
 Asked operate(ToolCall& call, const Operation& operation, const json::Tree& request);
 const Operation* find_operation(std::string_view name);  // nullptr if there is no such operation
 
-// Removes the argument and returns its text.
+// Removes the argument and returns its value as a string.
 control::MemberText take_text(json::Tree& arguments, std::string_view name);
 
 }  // namespace mayfly::compat::mcp

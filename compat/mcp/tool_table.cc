@@ -114,7 +114,7 @@ constexpr Argument of_read_stream[] = {
     {"next", object, "'next' from the previous result, to continue where it ended"},
     {"last", yes, "Read the newest records instead of the oldest"},
     {"limit", R"("type":"integer","minimum":1,"maximum":200)", "Maximum records to read (default: 25)"}};
-constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this text"}};
+constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this string"}};
 constexpr Argument of_explain_error[] = {
     {"error", text, "The error's name, message or both, as the client printed them", true}};
 
@@ -205,7 +205,7 @@ constexpr Tool written_tools[] = {
     {"delete_trigger", "Delete a trigger", "Delete an event source mapping.", Effect::destroys, "", none,
      false, nullptr, &delete_mapping},
 
-    {"metrics", "Metrics", "Get metrics in Prometheus' format.", Effect::reads, "", of_metrics, false,
+    {"metrics", "Metrics", "Get metrics in Prometheus format.", Effect::reads, "", of_metrics, false,
      &show_metrics},
     {"explain_error", "Explain an error",
      "Explain what causes an error of DynamoDB or Mayfly, and what to do about it.", Effect::reads, "",

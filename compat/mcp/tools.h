@@ -20,8 +20,8 @@ namespace mayfly::compat::mcp {
 
 class World;
 
-// Everything that an agent reads takes up space in the agent's context. Results therefore have a limit: a
-// longer text is cut, a longer page of items is shortened, and the result says so.
+// Everything that an agent reads takes up space in the agent's context. Results therefore have a limit: long
+// text is cut, long pages of items are shortened, and the result says so.
 inline constexpr std::size_t result_bytes_max = 256 * 1024;
 inline constexpr std::int64_t page_items_default = 50;  // for query and scan without a Limit
 

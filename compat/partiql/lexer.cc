@@ -62,7 +62,7 @@ class Lexer {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
 
-  // Skips spaces and comments. An unclosed comment remains and becomes an `unknown` token.
+  // Skips spaces and comments. An unclosed comment is not skipped. It becomes an `unknown` token.
   void skip_blanks() {
     const std::size_t begin = at_;
     for (;;) {

@@ -29,7 +29,7 @@ char32_t next_character(std::string_view& text) {
   return character;
 }
 
-// Whether the text consists only of letters and digits of any script, white space and a few punctuation
+// Whether the string consists only of letters and digits of any script, white space and a few punctuation
 // characters. Arrows and emoji, for example, are invalid.
 bool is_tag_text(std::string_view text) {
   while (!text.empty()) {

@@ -29,7 +29,7 @@ struct StreamName {
   std::string region, account, table_name, label;
   friend bool operator==(const StreamName&, const StreamName&) = default;
 };
-// Returns nullopt if the text is malformed. The stream may not exist.
+// Returns nullopt if the string is malformed. The stream may not exist.
 std::optional<StreamName> parse_stream_arn(std::string_view arn);
 
 // "shardId-" created_ms:20 digits "-" 8 hex digits. The id is unique within the stream. A child's id sorts
@@ -39,8 +39,9 @@ std::optional<std::string> parent_shard_id(const engine::Stream& stream, const e
 // Returns the stream's shard with this id, or nullptr if it does not exist or has been trimmed.
 const engine::Shard* find_shard(const engine::Stream& stream, std::string_view id);
 
-// A sequence number always has 21 decimal digits, so that text order equals numeric order. A shard's starting
-// number lies between the numbers of records, so AFTER_SEQUENCE_NUMBER with this number skips nothing.
+// A sequence number always has 21 decimal digits, so that string order equals numeric order. A shard's
+// starting number lies between the numbers of records, so AFTER_SEQUENCE_NUMBER with this number skips
+// nothing.
 std::string sequence_number(engine::Sequence sequence);
 std::string starting_sequence_number(const engine::Shard& shard);
 std::optional<std::string> ending_sequence_number(const engine::Shard& shard);  // nullopt: the shard is open
@@ -62,7 +63,7 @@ struct ShardIterator {
   // Opaque to clients, except that it begins with the stream's ARN, as on AWS: some clients extract the table
   // name.
   [[nodiscard]] std::string print() const;
-  // Returns nullopt if print() did not produce the text.
+  // Returns nullopt if print() did not produce the string.
   static std::optional<ShardIterator> parse(std::string_view text);
   friend bool operator==(const ShardIterator&, const ShardIterator&) = default;
 };

@@ -74,8 +74,8 @@ class LiveChanges {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
     // Waits for changes and appends their text to `piece`, at most piece_bytes_max bytes plus a few lines.
-    // Long texts are returned in parts. Appends a comment if nothing arrives for a while. Returns false if
-    // the stream has ended. Returns soon after `stop` is requested.
+    // Long text is returned in parts. Appends a comment if nothing arrives for a while. Returns false if the
+    // stream has ended. Returns soon after `stop` is requested.
     bool next(std::string& piece, const std::stop_token& stop);
 
    private:
@@ -89,7 +89,7 @@ class LiveChanges {
   explicit LiveChanges(engine::Database& database) : database_(database) {}
 
   [[nodiscard]] std::unique_ptr<Reader> follow(Filter filter);
-  // Returns the total size in bytes of all waiting changes, their texts and the list nodes.
+  // Returns the total size in bytes of all waiting changes, including their text and the list nodes.
   [[nodiscard]] std::size_t held_bytes() const;
 
  private:

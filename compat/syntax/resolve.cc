@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t placeholder_bytes_max = 255;
 
-// Whether the text is the sigil ('#' or ':') followed by letters, digits and underscores.
+// Whether the string is the sigil ('#' or ':') followed by letters, digits and underscores.
 bool is_placeholder(std::string_view text, char sigil) {
   return text.size() > 1 && text.size() <= placeholder_bytes_max && text.front() == sigil &&
          std::all_of(text.begin() + 1, text.end(), is_word_character);

@@ -1,8 +1,8 @@
 // TokenReader: the base of the parsers of conditions, projections and updates. It reads tokens and paths.
 //
-// A syntax error ends parsing at once. For every other kind of error, the first error is noted and parsing
-// continues: DynamoDB checks the whole expression for one kind of error after another, and each parser knows
-// the order.
+// A syntax error ends parsing immediately. For every other kind of error, the first error is noted and
+// parsing continues: DynamoDB checks the whole expression for one kind of error after another, and each
+// parser knows the order.
 #pragma once
 
 #include <initializer_list>

@@ -1,10 +1,10 @@
 // Tracks tables that clients still see as CREATING, UPDATING or DELETING.
 //
-// The engine performs each change at once, before the request that asks for it returns. If a delay is set,
-// this class remembers, for that length of real time, the state that the request announced. Until the delay
-// has passed, DescribeTable keeps reporting the announced state, and lookup.h rejects the requests that AWS
-// rejects in that state. Data of a table that is DELETING is therefore already gone, even after a crash; only
-// the table's name and description remain.
+// The engine performs each change immediately, before the request that asks for it returns. If a delay is
+// set, this class remembers, for that length of real time, the state that the request announced. Until the
+// delay has passed, DescribeTable keeps reporting the announced state, and lookup.h rejects the requests that
+// AWS rejects in that state. Data of a table that is DELETING is therefore already gone, even after a crash;
+// only the table's name and description remain.
 //
 // No thread waits, and nothing runs when a delay ends: a finished change is simply no longer found.
 //
@@ -92,9 +92,9 @@ class TableChanges {
   [[nodiscard]] bool try_hold(const engine::Scope& scope, TableChange change);
   // Announces the change until it is settled. Replaces an earlier announcement for the table's name.
   void hold(const engine::Scope& scope, TableChange change);
-  // Ends a held change, but not before the delay that began with the change has passed.
+  // Ends a held change as soon as its delay, which began with hold() or try_hold(), has elapsed.
   void settle(const engine::Scope& scope, std::string_view table_name);
-  // Ends any change at once.
+  // Ends any change immediately.
   void drop(const engine::Scope& scope, std::string_view table_name);
   // Drops the account's changes, because its tables were replaced. Held changes stay.
   void settle_all(std::string_view account);

@@ -25,7 +25,7 @@ std::string text(const Value& object, std::string_view name) {
   return std::string(string_member(object, name).value_or(""));
 }
 
-// AWS keeps the names in a Java hash set that is sized for their number plus one third.
+// AWS keeps the names in a Java hash set whose initial capacity is one third more than the number of names.
 std::string definition_names(const std::vector<KeyAttribute>& definitions) {
   std::vector<std::string> names;
   for (const auto& attribute : definitions) names.push_back(attribute.name);

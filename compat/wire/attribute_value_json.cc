@@ -71,7 +71,7 @@ Result<Binary> read_binary(std::string_view text) {
   return Binary{*std::move(bytes)};
 }
 
-// Prints texts as the service's Java code prints a list of strings: "[a, b]".
+// Prints a list of strings as the service's Java code does: "[a, b]".
 std::string printed(const Value& texts) {
   std::string out = "[";
   for (const Value& text : texts.items()) {
@@ -85,7 +85,7 @@ std::string printed(const Value& texts) {
 // repeats another. The message lists the members before this repetition, in the order of their bytes, and
 // then the repeated member.
 std::string printed_to_repeated(Type type, const Value& array) {
-  std::map<std::string, std::string_view> before;  // members' texts, by their bytes
+  std::map<std::string, std::string_view> before;  // the members' strings, by their bytes
   std::string_view repeated;
   for (const Value& member : array.items()) {
     const std::string_view text = member.string();
@@ -449,7 +449,7 @@ namespace {
 using json::TextAppender;
 
 // Returns an estimate of the JSON's size. The JSON is longer than the stored form by about eight bytes per
-// attribute, and texts have the same length in both forms.
+// attribute, and strings have the same length in both forms.
 constexpr std::size_t json_bytes_for(std::size_t stored_bytes) {
   return stored_bytes + std::min(stored_bytes / 2, std::size_t{1024});
 }

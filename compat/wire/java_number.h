@@ -14,10 +14,10 @@
 
 namespace mayfly::compat {
 
-// Whether a number's exponent and scale both fit in 32-bit integers. True for text that is not a number.
+// Whether a number's exponent and scale both fit in 32-bit integers. True for a string that is not a number.
 bool is_java_decimal(std::string_view text);
 
-// Returns the reason why Java rejects a text that engine::Number::parse rejects with `why`.
+// Returns the reason why Java rejects a string that engine::Number::parse rejects with `why`.
 engine::NumberError java_number_error(std::string_view text, engine::NumberError why);
 
 }  // namespace mayfly::compat

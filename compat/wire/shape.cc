@@ -750,7 +750,7 @@ class Constraints {
 
   static bool key_is_valid(const Shape& shape, std::string_view name) {
     if (shape.table_name && name.starts_with("arn:")) return java_length(name) <= 1024;
-    // A text never has more UTF-16 units than bytes, so most names need no counting.
+    // A string never has more UTF-16 units than bytes, so most names need no counting.
     const bool surely = !name.empty() && shape.min.value_or(0) <= 1 &&
                         length_is_valid(shape, static_cast<std::int64_t>(name.size()));
     return (surely || length_is_valid(shape, java_length(name))) &&

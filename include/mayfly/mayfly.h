@@ -169,7 +169,7 @@ class Emulator {
   Advanced advance_to_next_expiry(const Identity& identity = {});
 
   // --- time to live
-  // Deletes the expired items of a table, in any TTL mode. Returns their number.
+  // Deletes the expired items of a table, in any TTL mode. Returns the number of items deleted.
   std::int64_t sweep(std::string_view table, const Identity& identity = {});
   // Explains why the item with a key such as R"({"id":{"S":"1"}})" has or has not expired.
   Explanation explain(std::string_view table, std::string_view key_json, const Identity& identity = {});

@@ -33,7 +33,7 @@ void create_plain_carts(TestEmulator& emulator) {
 
 }  // namespace
 
-TEST_CASE("a latency fault holds back at most 64 MB of responses and further responses are sent at once",
+TEST_CASE("a latency fault holds back at most 64 MB of responses and further responses are sent immediately",
           "[holds]") {
   TestEmulator emulator;
   create_plain_carts(emulator);

@@ -47,7 +47,7 @@ std::string joined(int count, const std::string& each, const std::string& betwee
   return all;
 }
 
-TEST_CASE("a partition key may have up to 2048 bytes and a sort key may have up to 1024 bytes") {
+TEST_CASE("a partition key can be up to 2048 bytes and a sort key can be up to 1024 bytes") {
   Music music;
   music.ok("PutItem", Music::put(std::string(2048, 'a'), std::string(1024, 's')));
   CHECK(music.refused("PutItem", Music::put(std::string(2049, 'a'), "s")) ==
@@ -59,7 +59,7 @@ TEST_CASE("a partition key may have up to 2048 bytes and a sort key may have up 
         "1024 bytes");
 }
 
-TEST_CASE("an item may have up to 400 KB including attribute names") {
+TEST_CASE("an item can be up to 400 KB including attribute names") {
   Music music;
   const std::size_t rest = 400 * 1024 - std::string(
                                             "artist"
@@ -110,7 +110,7 @@ TEST_CASE("UpdateItem limits the data it writes to 400 KB regardless of the cond
                                 {"Parameters", json::array({value})}});
 }
 
-TEST_CASE("a value may be nested up to 32 levels deep and a path may have up to 32 levels") {
+TEST_CASE("a value can be nested up to 32 levels deep and a path can have up to 32 levels") {
   Music music;
   music.ok("PutItem", Music::put("a", "s", {{"t", nested(31)}}));
   CHECK(music.refused("PutItem", Music::put("a", "s", {{"t", nested(32)}})) ==
@@ -125,7 +125,7 @@ TEST_CASE("a value may be nested up to 32 levels deep and a path may have up to 
         "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33");
 }
 
-TEST_CASE("an expression may have up to 4096 bytes and 300 operators and 100 operands per IN list") {
+TEST_CASE("an expression can be up to 4096 bytes long with 300 operators and 100 operands per IN list") {
   Music music;
   json scan = {{"TableName", "music"}, {"ExpressionAttributeValues", {{":v", text("x")}}}};
   scan["FilterExpression"] = "a = :v" + std::string(4090, ' ');
@@ -249,7 +249,7 @@ TEST_CASE("expression steps are limited per page for filters and per request for
   CHECK(codes == "done done done done done done ValidationError ValidationError ");
 }
 
-TEST_CASE("a table may have up to 20 global and 5 local indexes that project 100 attributes in total") {
+TEST_CASE("a table can have up to 20 global and 5 local indexes that project 100 attributes in total") {
   Music music;
   const auto create = [](int global, int local, int projected) {
     json table = json::parse(R"({"TableName":"many","BillingMode":"PAY_PER_REQUEST",
@@ -523,7 +523,7 @@ TEST_CASE("the number of functions is limited and an existing function can still
   CHECK(control("PUT", two, url).starts_with("200 "));
 }
 
-TEST_CASE("an account may have up to 100 fault rules with 1024-byte names and 2048-byte function URLs") {
+TEST_CASE("an account can have up to 100 fault rules with 1024-byte names and 2048-byte function URLs") {
   TestEmulator emulator;
   const auto control = [&](std::string_view path, std::string_view body) {
     const compat::Answer answer = compat::control::answer(

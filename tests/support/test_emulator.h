@@ -1,4 +1,4 @@
-// An in-memory emulator whose clock only the test moves. Responses are compared as whole texts.
+// An in-memory emulator whose clock only the test moves. Tests compare complete response strings.
 //
 //   TestEmulator emulator;
 //   REQUIRE(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");

@@ -92,8 +92,8 @@ constexpr Shape list_shape = structure("ListBulkOperationsInput", list_members);
 
 // --- requests
 
-// The request as DescribeBulkOperation shows it: as sent, plus the defaults of missing members. Two requests
-// are equal if these texts are equal.
+// Returns the request as DescribeBulkOperation shows it: as sent, plus the defaults of missing members. Two
+// requests are equal if these strings are equal.
 std::string stored(const json::Value& request, const std::string& account) {
   std::string text;
   json::Writer out(text);

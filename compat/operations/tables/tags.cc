@@ -32,7 +32,7 @@ constexpr std::string_view tag_operation = "TagResource";
 constexpr std::string_view untag_operation = "UntagResource";
 constexpr std::string_view list_operation = "ListTagsOfResource";
 
-// Whether the text has six parts that are separated by colons, and the last part contains a slash:
+// Whether the string has six parts that are separated by colons, and the last part contains a slash:
 // "a:b:c:d:e:f/g".
 bool looks_like_arn(std::string_view arn) {
   for (int part = 0; part < 5; ++part) {

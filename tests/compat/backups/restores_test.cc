@@ -214,7 +214,7 @@ TEST_CASE("an interrupted restore continues after a restart even if its source i
         "RestoreTableToPointInTime",
         {{"SourceTableName", "carts"}, {"TargetTableName", "again"}, {"RestoreDateTime", 1'700'000'001}});
   }
-  SECTION("the restore is from the present") { world.restore_now(); }
+  SECTION("the restore is from the current state") { world.restore_now(); }
   SECTION("the restore is from the backup of a deleted table") {
     emulator->ok("DeleteTable", carts);
     arn = emulator->ok("ListBackups", {{"BackupType", "SYSTEM"}})["BackupSummaries"][0]["BackupArn"];

@@ -298,7 +298,7 @@ TEST_CASE("an error about a bad record names the record's file and index") {
       R"(["One or more parameter values were invalid: Missing the key pk in the item"]})");
 }
 
-TEST_CASE("several gzip members or zstd frames unpack to one text and an empty file has no records") {
+TEST_CASE("several gzip members or zstd frames in a file are concatenated and an empty file has no records") {
   const std::string text = book_json + "\n";
   CHECK(shown(read_file({.compression = Compression::gzip}, gzip_of(text) + gzip_of("") + gzip_of(text))) ==
         book_shown + book_shown);

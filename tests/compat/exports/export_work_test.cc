@@ -266,8 +266,9 @@ TEST_CASE("an empty table's export has empty files", "[exports]") {
   CHECK(exported.job.progress.counts.at("BilledSizeBytes") == 0);
 }
 
-TEST_CASE("an incremental export has each key's last state and omits items created and deleted in its period",
-          "[exports]") {
+TEST_CASE(
+    "an incremental export has each key's final state but no items both created and deleted in its period",
+    "[exports]") {
   Exported exported;
   exported.partitions = 1;
   exported.asked.type = ExportType::incremental;

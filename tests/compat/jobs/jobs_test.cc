@@ -127,7 +127,7 @@ TEST_CASE("an account runs a few jobs at once and its other jobs wait with the s
   CHECK(world.jobs->occupancy().waiting == 2);
   CHECK_FALSE(world.jobs->settle(account, host_time()));
 
-  // A waiting job is canceled at once. A running job ends when its Work says so.
+  // A waiting job is canceled immediately. A running job ends when its Work says so.
   CHECK(world.jobs->cancel(scope, Kind::table_import, started.back()->id)->status() == Status::cancelled);
   CHECK(scripts.back().dropped == 1);
   scripts[0].step = [](Run& run) {

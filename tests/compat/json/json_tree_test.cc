@@ -133,7 +133,7 @@ TEST_CASE("arrays and objects also count toward the limit on a tree's values") {
         json::NoTree::no_json);
 }
 
-TEST_CASE("the JSON reader and the tree reader accept the same texts and print them alike") {
+TEST_CASE("the JSON reader and the tree reader accept the same JSON and print it alike") {
   for (const std::string_view text :
        {"", " ", "{", "[1,]", "{\"a\":1,}", "01", "+1", "1.", "nul", "\"\\ud800\"", "\"\n\"", "1 2", "[]]",
         "/**/1", "// x\n1", "\xef\xbb\xbf{}", " {} ", "null", "\"\\u0000\""}) {

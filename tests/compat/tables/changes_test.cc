@@ -112,7 +112,7 @@ TEST_CASE("changes to a table end after the configured delay") {
   emulator.ok("CreateTable", create_carts());
 }
 
-// Creates the table in the engine, where changes have no delay, so that it is ACTIVE at once.
+// Creates the table in the engine, where changes have no delay, so that it is ACTIVE immediately.
 void make_settled_carts(TestEmulator& emulator) {
   engine::Table table;
   table.account = emulator.scope.account;

@@ -134,7 +134,7 @@ TEST_CASE("a settle does not wait for unlimited retries of a function that keeps
 }
 
 // Without settles, the function would be called this often only after more than a minute of retry waits.
-TEST_CASE("a settle retries a failing function at once and detects that the function works again") {
+TEST_CASE("a settle retries a failing function immediately and detects that the function works again") {
   TriggerWorld world;
   world.function("f", raise_error);
   world.map(world.create_table("carts"), "f");

@@ -50,7 +50,7 @@ TEST_CASE("batches and transactions use short names for errors") {
 }
 
 TEST_CASE("an oversized message is cut in the middle at character boundaries") {
-  // The parentheses keep Catch from printing the long texts on failure.
+  // The parentheses keep Catch from printing the long strings on failure.
   const std::string fits(message_bytes_max, 'x');
   CHECK((error::validation(fits).error.message == fits));
   const std::size_t begin_bytes = message_bytes_max - message_end_bytes - std::string_view("…").size();
