@@ -79,8 +79,8 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the parent process has exited";
     // Half of the code that is mapped by now was needed only at startup, for parsing options and opening
-    // RocksDB. Releasing all code earlier would not help, because the first requests arrive at once and would
-    // map pages again.
+    // RocksDB. Releasing all code earlier would not help, because the first requests arrive immediately and
+    // would map pages again.
     if (begins) engine::give_back_code();
   }
 }

@@ -5,7 +5,7 @@
 //   hash.text("alice@example.com")       // 32 hexadecimal digits
 //   hash.number(Number(4711))            // a whole number of the same sign, different for each number
 //
-// Two texts collide with a probability of 2^-128, and so do two binaries. Whole numbers of up to 18 digits
+// Two strings collide with a probability of 2^-128, and so do two binaries. Whole numbers of up to 18 digits
 // are permuted among themselves by a Feistel network whose round function is HMAC. Hashed whole numbers
 // therefore never collide, and still fit into 64 bits.
 #pragma once

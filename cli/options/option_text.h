@@ -1,4 +1,4 @@
-// The texts of the command line: help, and errors for invalid values and command lines.
+// Formats help, and errors for invalid values and command lines.
 //
 //   app.add_option("--port", port, "Port to listen on")->check(between(0, 65535))->type_name("N");
 //   // --port 99999  ->  "--port must be between 0 and 65535, got 99999"

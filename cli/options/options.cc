@@ -183,7 +183,7 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
       ->type_name("TIME");
   serve
       .add_option("--ttl-mode", options.expiry.kind,
-                  "Expiry in new tables: exact (at once), aws (late) or manual")
+                  "Expiry in new tables: exact (immediately), aws (late) or manual")
       ->envname("MAYFLY_TTL_MODE")
       ->transform(choice<Kind>({{"exact", Kind::exact}, {"aws", Kind::aws}, {"manual", Kind::manual}}))
       ->type_name("MODE")

@@ -40,7 +40,7 @@ void add_sweep_table_options(CLI::App& app, SweepCommand& command) {
       ->check(between(1, sweep::shards_max))
       ->capture_default_str();
   app.add_option("--mark-attribute", command.mark_attribute,
-                 "Set this attribute before each deletion, for stream filters (default: none)")
+                 "Set this attribute on each item before deleting it, for stream filters (default: none)")
       ->type_name("NAME");
   app.add_option("--state-table", command.state_table, "Table that holds leases and watermarks")
       ->type_name("NAME")

@@ -69,7 +69,7 @@ bool is_sexagesimal_tail(std::string_view text) {
   return true;
 }
 
-// Returns nullopt if the text is not an integer or does not fit into 64 bits. A longer integer stays text.
+// Returns nullopt if the string is not an integer or does not fit into 64 bits. A longer integer stays text.
 std::optional<std::int64_t> integer(std::string_view text) {
   constexpr std::string_view decimal = "0123456789_";
   const bool negative = text.starts_with('-');
@@ -96,7 +96,7 @@ std::optional<std::int64_t> integer(std::string_view text) {
   return number;
 }
 
-// Returns nullopt if the text is not a number with a decimal point. Infinities and NaN, which JSON lacks,
+// Returns nullopt if the string is not a number with a decimal point. Infinities and NaN, which JSON lacks,
 // stay text.
 std::optional<double> decimal(std::string_view text) {
   std::string digits = without_underscores(text);

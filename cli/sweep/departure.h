@@ -25,7 +25,7 @@ namespace mayfly::sweep {
 struct Entry {
   std::string key;                 // the item's key, as JSON
   std::string window;              // the window attribute's value in the index
-  std::string at;                  // the sort key, a Number's text
+  std::string at;                  // the sort key, a Number as a string
   std::optional<std::string> ttl;  // the item's TTL, if the index contains it
 };
 

@@ -51,7 +51,7 @@ std::string place_text(const Place& place);               // "1700000040#7"
 std::optional<Place> parse_place(std::string_view text);  // nullopt: malformed
 
 // The first millisecond at which an item with this TTL has expired: floor(ttl * 1000) + 1. `ttl` is a
-// Number's text as DynamoDB prints it. nullopt if such a TTL never passes: it is not a number, or is after
+// Number as DynamoDB prints it. nullopt if such a TTL never passes: it is not a number, or is after
 // the year 9999.
 std::optional<engine::Instant> due_of(std::string_view ttl);
 // Returns the second that decides which window `due` belongs to.
@@ -61,7 +61,7 @@ inline std::int64_t second_of(engine::Instant due) { return (due - 1) / 1000; }
 // has passed.
 Place place_of(engine::Instant due, engine::Instant now, int shard, const Layout& layout);
 
-// Formats an instant as a Number's text in seconds: "1700000052.001".
+// Formats an instant as a Number, in seconds: "1700000052.001".
 std::string seconds_text(engine::Instant instant);
 
 // Returns an attribute's value if the value has this type, such as "S" or "N", otherwise nullopt.

@@ -24,7 +24,7 @@
 
 namespace mayfly::sweep {
 
-// Tells threads that the process is ending: sleeps return at once, and no new work begins.
+// Tells threads that the process is ending: sleeps return immediately, and no new work begins.
 class Ending {
  public:
   // Sleeps. Returns false if the process is ending.

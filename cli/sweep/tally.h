@@ -48,7 +48,7 @@ class Tally {
 
 std::string_view outcome_name(Outcome outcome);
 
-// All tables' counts in Prometheus' text format.
+// All tables' counts in Prometheus text format.
 struct NamedCounts {
   std::string table;
   Tally::Counts counts;

@@ -147,7 +147,7 @@ Expected<void, std::string> DirectorySink::check(const std::vector<DescribedTabl
                                                  std::vector<Stage>& /*stages*/, bool resumed) {
   for (const DescribedTable& table : tables)
     if (!is_table_name(table.name))
-      return Unexpected{table.name + ": not a valid directory name for a table"};
+      return Unexpected{table.name + ": the name is invalid or reserved. Choose another name with --rename"};
   if (!resumed && !is_vacant(options_.path))
     return Unexpected{options_.path + " is not empty. Name a new or empty directory"};
   return {};

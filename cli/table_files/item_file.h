@@ -61,7 +61,8 @@ class ItemFile {
   bool is_cut_short_ = false;
 };
 
-// Reads all items of a batch-write-item file, by table, in the file's order. The file may have up to 64 MB.
+// Reads all items of a batch-write-item file, by table, in the file's order. The file can be up to 64 MB,
+// uncompressed.
 Expected<std::vector<std::pair<std::string, std::vector<engine::Item>>>, std::string> read_batch(
     UnpackedText& text);
 

@@ -1,4 +1,5 @@
-// Tables in one file or pipe. Its lines are plain text, or compressed with gzip or Zstandard.
+// Tables in one file or pipe, which contains lines of plain text and may be compressed with gzip or
+// Zstandard.
 //
 //   {"Tables":[{"Table":{"TableName":"carts",…}},…]}      the first line describes the tables
 //                                                         (described_table.h)

@@ -58,8 +58,8 @@ class TextList {
   std::vector<Row> rows_;
 };
 
-// The text of one value in a cell: "true", "none", "id=1", "carts 2, sessions 1". For an ARN, the text is
-// only the part after the account.
+// Returns the text of a cell that shows `value`: "true", "none", "id=1", "carts 2, sessions 1". For an ARN,
+// it is only the part after the account.
 std::string cell_text(const json::Tree& value);
 
 // Formats an answer of the control API. Returns `when_empty` if the answer has no members, or if `list` names

@@ -86,7 +86,7 @@ Expected<void, std::string> check_is_whole(const KeySchema& schema, const Tree& 
   return {};
 }
 
-// Parses "+48h" or "-1h". Returns nullopt if the text is not such a time span.
+// Parses "+48h" or "-1h". Returns nullopt if the string is not such a time span.
 std::optional<engine::Instant> span_ms(std::string_view text) {
   if (text.size() < 2 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
   // A plain number is epoch seconds, not a span.

@@ -1,4 +1,4 @@
-// Converts metrics from Prometheus' text format to one JSON object:
+// Converts metrics from Prometheus text format to one JSON object:
 //
 //   mayfly_table_items{TableName="carts"} 3
 //   {"mayfly_table_items":[{"labels":{"TableName":"carts"},"value":3}]}

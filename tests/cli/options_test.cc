@@ -76,7 +76,7 @@ std::map<std::string, std::string> listed_options(const std::string& command) {
 struct Row {
   std::string option, value;  // empty: the option is a flag
   std::function<bool(const ServeOptions&)> set;
-  std::string refused = "";  // an invalid value; empty: every text is valid
+  std::string refused = "";  // an invalid value; empty: every string is valid
 };
 
 const std::vector<Row> rows = {

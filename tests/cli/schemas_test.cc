@@ -489,7 +489,7 @@ TEST_CASE("a template whose functions expand without limit is rejected") {
   const auto empty = body.find("{" + table + "}");
   body.replace(empty, table.size() + 2, "{}");
   CHECK(schema_problem("Resources: " + body + "\n") == "t.yaml: Resources: " + too_much);
-  // A long text is printed again at each level.
+  // A long string is printed again at each level.
   std::string printed = "[" + std::string(100'000, 'x') + "]";
   for (int i = 0; i < 25; ++i) printed = "{'Fn::ToJsonString': [" + printed + "]}";
   CHECK(schema_problem(table_of_properties + "      TableName: " + printed + "\n") ==

@@ -587,7 +587,7 @@ class TransferTest(unittest.TestCase):
         self.import_("--from", "backup", "--if-exists", "replace")
         self.assertEqual(all_items(self.there, "carts"), all_items(self.here, "carts"))
 
-    def test_a_table_is_not_copied_onto_itself_under_any_name_of_its_server(self):
+    def test_copying_a_table_onto_itself_is_rejected_even_through_another_host_name_of_the_server(self):
         self.make("carts")
         before = all_items(self.here, "carts")
         for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
