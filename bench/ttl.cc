@@ -1,7 +1,7 @@
 // Measures TTL at scale on the engine: lateness, deletions, clock jumps, restarts and idle cost.
 //
 //   bench_ttl           takes a minute
-//   bench_ttl --large   also a million items due at once, a million overdue at a restart, ten million pending
+//   bench_ttl --large   also a million items due together, a million overdue at start, ten million pending
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-// Reads GET /_mayfly/metrics, which is in Prometheus' text format.
+// Reads GET /_mayfly/metrics, which is in Prometheus text format.
 
 /** @typedef {{ name: string, labels: Record<string, string>, value: number }} Sample */
 

@@ -72,7 +72,7 @@ export function verdict(value, at = now()) {
   if (due <= at)
     return {
       kind: "expired",
-      text: `This time has passed (${spanned(seconds * 1000 - at)}), so the item expires at once.`,
+      text: `This time has passed (${spanned(seconds * 1000 - at)}), so the item expires immediately.`,
       fix: null,
     };
   return {

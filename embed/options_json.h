@@ -18,8 +18,8 @@ namespace mayfly::embed {
 
 inline constexpr std::size_t options_bytes_max = std::size_t{1} << 20;
 
-// An empty text sets no options. The error is a human-readable sentence. If the options
-// contain a log level, it takes effect immediately, for the whole process.
+// An empty string sets no options. The error is a human-readable sentence. If the options contain a log
+// level, it takes effect immediately, for the whole process.
 Expected<compat::EmulatorOptions, std::string> open_options(std::string_view text);
 Expected<http::ServerSettings, std::string> serve_options(std::string_view text);
 

@@ -19,7 +19,7 @@ constexpr std::size_t quoted_bytes_max = 100;  // maximum quoted part of a heade
 
 using engine::is_alphanumeric;
 
-// Whether the text is empty or a port such as ":8000".
+// Whether the string is empty or a port such as ":8000".
 bool is_port(std::string_view text) {
   if (text.empty()) return true;
   return text[0] == ':' && engine::whole_number<std::uint16_t>(text.substr(1));
@@ -33,7 +33,7 @@ bool is_address(std::string_view text, int family) {
   return ::inet_pton(family, terminated.data(), bytes.data()) == 1;
 }
 
-// Whether the text consists of non-empty labels of letters, digits, hyphens and underscores. Docker
+// Whether the string consists of non-empty labels of letters, digits, hyphens and underscores. Docker
 // Compose service names can contain underscores.
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > host_bytes_max) return false;
@@ -60,7 +60,7 @@ bool contains_ignoring_case(const std::vector<std::string>& texts, std::string_v
                      [&](const std::string& one) { return equals_ignoring_case(one, text); });
 }
 
-// Whether the text is a scheme and an authority without a path: "http://localhost:3000",
+// Whether the string is a scheme and an authority without a path: "http://localhost:3000",
 // "capacitor://localhost".
 bool is_origin(std::string_view text) {
   const auto scheme = text.find("://");

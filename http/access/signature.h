@@ -46,7 +46,7 @@ std::string scope_text(const CredentialScope& scope);  // "20240101/eu-west-1/dy
 std::string string_to_sign(std::string_view date, const CredentialScope& scope, std::string_view canonical);
 std::string signature_of(std::string_view to_sign, std::string_view secret, const CredentialScope& scope);
 
-// Dates in ISO 8601's basic format: "20240101T000000Z". Parsing returns nullopt for any other text.
+// Dates in ISO 8601's basic format: "20240101T000000Z". Parsing returns nullopt for any other string.
 std::string basic_date(engine::Instant instant);
 std::optional<engine::Instant> parse_basic_date(std::string_view text);
 

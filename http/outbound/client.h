@@ -66,7 +66,7 @@ constexpr bool is_interim(int status) { return status >= 100 && status < 200 && 
 // host from an issuer in `ca_file`, or from one that the system trusts if `ca_file` is empty. Redirects are
 // not followed. If `piece` is set, it receives the body of a response with status 200 as it arrives; that
 // body is then neither kept nor limited, and returning false ends the connection. A request to `stop` ends
-// the exchange at once, except during the host name lookup.
+// the exchange immediately, except during the host name lookup.
 Expected<ClientAnswer, std::string> fetch(const compat::outbound::Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece = {},
                                           const std::string& ca_file = {}, const std::stop_token& stop = {},

@@ -24,7 +24,7 @@ inline constexpr std::size_t body_bytes_max = 16 * 1024 * 1024;  // before and a
 inline constexpr std::size_t reserved_body_bytes_max = 1024 * 1024;
 
 // If a body needed more memory than this, its memory is freed after the response, so 10,000 connections keep
-// 160 MB.
+// at most 160 MB.
 inline constexpr std::size_t kept_body_bytes_max = 16 * 1024;
 
 enum class Header : unsigned char {

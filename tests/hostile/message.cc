@@ -67,7 +67,7 @@ const auto& any(const Range& range, Chance& chance) {
   return *std::next(std::begin(range), static_cast<std::ptrdiff_t>(below(chance, std::size(range))));
 }
 
-// A random part of a text: its start and its length.
+// Returns a random part of `text`, as its start and length.
 std::pair<std::size_t, std::size_t> part(std::string_view text, Chance& chance) {
   const std::size_t at = below(chance, text.size() + 1);
   return {at, below(chance, std::min<std::size_t>(text.size() - at, 64) + 1)};

@@ -18,7 +18,7 @@ namespace {
 
 const std::string page = "/_mayfly/console";
 
-// Returns every text between `opening` and the next double quote.
+// Returns every string between `opening` and the next double quote.
 std::set<std::string> quoted_behind(const std::string& text, const std::string& opening) {
   std::set<std::string> names;
   for (std::size_t at = 0; (at = text.find(opening, at)) != std::string::npos;) {

@@ -432,8 +432,8 @@ TEST_CASE("a server answers waiting requests when it stops") {
 TEST_CASE("a waiting client that disconnects frees its slot no matter what it sent in the meantime") {
   Running running({.waiting_max = 1});
   create_table(running, "carts", false);
-  // The client sends nothing, a few bytes or more than the server reads ahead, either together with the
-  // request or after it.
+  // The client sends nothing, a few bytes, or more than the server reads ahead, either with the request or
+  // after it.
   for (const std::size_t bytes : {0, 1, 1000, 200'000}) {
     for (const bool apart : {false, true}) {
       INFO(bytes << apart);

@@ -77,7 +77,7 @@ const http::CredentialScope scope{"20150830", "us-east-1", "service"};
 
 }  // namespace
 
-TEST_CASE("every example in AWS's test suite yields AWS's signature and intermediate texts") {
+TEST_CASE("every example in AWS's test suite yields AWS's signature and intermediate strings") {
   const auto suite = read_suite();
   CHECK(suite.size() == 38);
   int examples = 0;

@@ -329,7 +329,7 @@ test("while the user types, the form warns about a TTL that cannot fire and can 
   await dialog.getByLabel("Value of id").fill("1");
   const ttl = dialog.getByLabel("Value of ttl");
   for (const [value, words] of [
-    [String(start - 60), "This time has passed (1 min ago), so the item expires at once."],
+    [String(start - 60), "This time has passed (1 min ago), so the item expires immediately."],
     [String(start - 6 * 365 * 86400), "is more than five years ago. DynamoDB ignores such a TTL"],
     ["-1", "is more than five years ago"],
     ["soon", "Not a number."],
