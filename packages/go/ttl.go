@@ -107,7 +107,7 @@ func (ttl TTL) AWS(ctx context.Context, least, most time.Duration, seed int64) e
 	return ttl.set(ctx, map[string]any{"mode": TTLAWS, "delay_seconds": delay, "seed": seed})
 }
 
-// Sweep deletes expired items now, in every mode, and returns their number.
+// Sweep deletes expired items now, in every mode, and returns the number of items deleted.
 func (ttl TTL) Sweep(ctx context.Context) (int, error) {
 	var swept struct{ Expired int }
 	err := ttl.world.Control(ctx, "POST", ttl.path("/sweep"), nil, &swept)

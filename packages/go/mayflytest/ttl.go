@@ -39,7 +39,7 @@ func (ttl TTL) AWS(least, most time.Duration, seed int64) {
 	check(ttl.t, ttl.ttl.AWS(ctx, least, most, seed))
 }
 
-// Sweep deletes expired items now, and returns their number.
+// Sweep deletes expired items now and returns the number of items deleted.
 func (ttl TTL) Sweep() int {
 	ttl.t.Helper()
 	expired, err := ttl.ttl.Sweep(ctx)

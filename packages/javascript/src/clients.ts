@@ -11,7 +11,7 @@ export function clientConfig(url: string, account: string, region: string) {
     endpoint: url,
     region,
     credentials: { accessKeyId: account, secretAccessKey: "mayfly" },
-    // No retries, so that a fault reaches the test at once. A test of retries creates its own client.
+    // No retries, so that a fault reaches the test immediately. A test of retries creates its own client.
     maxAttempts: 1,
     retryMode: "standard",
     defaultsMode: "standard",

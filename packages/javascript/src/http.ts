@@ -111,6 +111,6 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // metrics are in Prometheus's text format
+    return text; // metrics are in Prometheus text format
   }
 }

@@ -148,7 +148,7 @@ impl Ttl {
         self.set(json!({"mode": TtlMode::Aws, "delay_seconds": delay, "seed": seed})).await
     }
 
-    /// Deletes expired items now, in every mode, and returns their number.
+    /// Deletes expired items now, in every mode, and returns the number of items deleted.
     pub async fn sweep(&self) -> Result<u64, Error> {
         #[derive(Deserialize)]
         struct Swept {

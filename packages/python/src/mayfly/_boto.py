@@ -32,7 +32,7 @@ def resource(service: str, instance: Instance, account: str, region: str, **more
 
 
 def _raise_its_death(client: Any, instance: Instance) -> None:
-    """Makes a call to a dead server raise EndedError at once. boto3 would otherwise retry for half a minute."""
+    """Makes a call to a dead server raise EndedError immediately. boto3 would otherwise retry for half a minute."""
 
     def look(operation: Any, caught_exception: Optional[Exception] = None, **_: Any) -> None:
         death = None if caught_exception is None else instance.death(operation.name)

@@ -70,7 +70,7 @@ public final class Change {
     return Json.object(json.get("dynamodb"));
   }
 
-  /** Returns a text such as {@code REMOVE by service {"id":{"S":"1"}}}. */
+  /** Returns a string such as {@code REMOVE by service {"id":{"S":"1"}}}. */
   @Override
   public String toString() {
     return event() + " by " + (byService() ? "service " : "user ") + Json.print(dynamodb().get("Keys"));

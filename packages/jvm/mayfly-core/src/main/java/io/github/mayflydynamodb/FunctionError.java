@@ -25,7 +25,7 @@ public record FunctionError(long status, Optional<String> error, Optional<String
     return Optional.ofNullable(members.get(name)).map(Object::toString);
   }
 
-  /** Returns a text such as {@code AssertionError: expected 1} or {@code Unhandled (HTTP status 500)}. */
+  /** Returns a string such as {@code AssertionError: expected 1} or {@code Unhandled (HTTP status 500)}. */
   @Override
   public String toString() {
     if (type.isPresent() || message.isPresent()) {

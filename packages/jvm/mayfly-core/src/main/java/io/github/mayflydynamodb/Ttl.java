@@ -45,7 +45,7 @@ public final class Ttl {
     return setMode(Map.of("mode", "manual"));
   }
 
-  /** Deletes all expired items now, in every mode, and returns their number. */
+  /** Deletes all expired items now, in every mode, and returns the number of items deleted. */
   public long sweep() {
     return Json.integer(control.call("POST", path + "/sweep", Map.of()).get("expired"));
   }

@@ -44,7 +44,7 @@ public record TtlSuspect(
         Times.parseIfAny(json.get("at")));
   }
 
-  /** Returns a text such as {@code carts {"id":{"S":"1"}}: Its TTL is a string …}. */
+  /** Returns a string such as {@code carts {"id":{"S":"1"}}: Its TTL is a string …}. */
   @Override
   public String toString() {
     return table + " " + Json.print(Keys.toJson(key)) + ": " + message;
