@@ -70,7 +70,7 @@ constexpr std::chrono::milliseconds parent_pause{200};
 
 // Waits for SIGTERM or SIGINT, or until `parent` (0: none) is no longer the parent process. Returns the
 // reason, for the log. Polls, because the kernel sends its parent-death signal as soon as the thread that
-// started this process ends, even if the parent process is still running.
+// started this process exits, even if the parent process is still running.
 const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
   for (bool begins = true;; begins = false) {
     const bool looks_up = begins || parent != 0;

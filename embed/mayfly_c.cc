@@ -149,7 +149,7 @@ class Handles {
 };
 
 // Returns all handles of the process. They are global because C callers have no object that could own them,
-// and are never destroyed because a thread may use them until the process ends.
+// and are never destroyed because a thread may use them until the process exits.
 Handles& handles() {
   static auto* const all = new Handles;
   return *all;

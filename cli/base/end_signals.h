@@ -6,7 +6,7 @@
 //   if (signals.wait(200ms) == 0) …                  // no signal yet
 //   pollfd ready[] = {{0, POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
 //
-// A command ends within a second of the first signal, whatever it is waiting for: a name lookup, a pipe
+// A command exits within a second of the first signal, whatever it is waiting for: a name lookup, a pipe
 // without a writer, an endpoint that does not answer. The command has `late_after` to end on its own. After
 // that time, the function `Late` is called.
 //
@@ -34,7 +34,7 @@ class EndSignals {
   enum class Another : std::uint8_t { is_ignored, ends_the_process };
 
   // Called on another thread if this object still exists `late_after` after the first signal. If it returns
-  // an exit status, the process ends immediately with that status. If it returns nullopt, the process
+  // an exit status, the process exits immediately with that status. If it returns nullopt, the process
   // continues.
   using Late = std::function<std::optional<int>()>;
   static constexpr std::chrono::milliseconds late_after{900};

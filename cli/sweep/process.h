@@ -68,8 +68,8 @@ class Process {
   [[nodiscard]] const std::string& table() const { return options_.layout.table; }
 
  private:
-  void renew();   // runs until the process ends
-  void rounds();  // runs until the process ends
+  void renew();   // runs until the process exits
+  void rounds();  // runs until the process exits
   bool once();    // returns whether every item that was due was deleted
   void tell(const Rounds::Outcomes& outcomes);
   // `began` is the time at which the last round began.

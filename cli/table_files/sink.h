@@ -1,6 +1,6 @@
 // The target of a transfer: a server, a directory or a file.
 //
-// Errors are human-readable sentences. When `write` returns, the items are written, even if the process ends
+// Errors are human-readable sentences. When `write` returns, the items are written, even if the process exits
 // immediately afterwards. A caller can record what `write` returned and give it to the next run's sink, which
 // continues from there.
 #pragma once

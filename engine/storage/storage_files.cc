@@ -19,7 +19,7 @@ using Fails = std::function<bool(std::string_view path)>;
 
 // Marks an IO error as retryable. RocksDB decides by this flag whether a failed operation may succeed later.
 // Without the flag, a file that cannot be created for lack of a descriptor is a fatal error, after which
-// RocksDB writes nothing until the process ends. The subcode, such as that of a full disk, is dropped.
+// RocksDB writes nothing until the process exits. The subcode, such as that of a full disk, is dropped.
 IOStatus passing(IOStatus status) {
   if (!status.IsIOError()) return status;
   IOStatus again = IOStatus::IOError(status.getState() ? status.getState() : "");

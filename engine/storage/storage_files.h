@@ -1,6 +1,6 @@
 // File systems that RocksDB uses for a database. The files of a data directory are readable and writable only
 // by their owner, regardless of the process's umask. RocksDB recovers from a lack of descriptors or space as
-// soon as enough of them are available again, instead of failing until the process ends.
+// soon as enough of them are available again, instead of failing until the process exits.
 #pragma once
 
 #include <atomic>

@@ -37,7 +37,7 @@ const (
 )
 
 // Start starts a server, or uses the existing one at Options.URL or MAYFLY_URL, and returns when the server answers. A
-// server that Start started ends when Close is called, or when this process ends for any reason.
+// server that Start started exits when Close is called, or when this process exits for any reason.
 //
 // Errors are *BinaryError, *StartError, *URLError or *VersionError. Each message says what to do.
 func Start(ctx context.Context, options Options) (*Server, error) {

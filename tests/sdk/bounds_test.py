@@ -156,7 +156,7 @@ class FullMemory(Short):
 
 
 class Ends(unittest.TestCase):
-    def test_a_server_ends_at_once_despite_waiting_requests(self):
+    def test_a_server_exits_immediately_despite_waiting_requests(self):
         server = MayflyServer()
         waiting = []
         for request in (
@@ -171,7 +171,7 @@ class Ends(unittest.TestCase):
         for connection in waiting:
             connection.close()
 
-    def test_a_server_ends_even_if_nothing_reads_its_log(self):
+    def test_a_server_exits_even_if_nothing_reads_its_log(self):
         with tempfile.TemporaryDirectory() as directory:
             port_file = os.path.join(directory, "port")
             arguments = [binary(), "serve", "--port", "0", "--port-file", port_file]

@@ -12,7 +12,7 @@
 //	}
 //
 // All tests of a test binary share one server. The first call to Start starts the server. The server watches its parent
-// process and exits within 0.2 s after the test binary has ended for any reason. To end the server before the test binary
+// process and exits within 0.2 s after the test binary has ended for any reason. To stop the server before the test binary
 // exits, add
 //
 //	func TestMain(m *testing.M) { mayflytest.Main(m) }

@@ -142,7 +142,7 @@ export class Server {
     return World.open(this.url, this.#connections, options);
   }
 
-  /** @internal Calls `call` when the server ends without close(). Requires: the server was started here. */
+  /** @internal Calls `call` when the server exits without close(). Requires: the server was started here. */
   onDeath(call: (death: Death) => void): void {
     const { child } = this.#started!;
     const tell = () => this.#closing || call({ how: howEnded(child)!, log: this.log!.tail() });

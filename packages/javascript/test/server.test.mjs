@@ -209,7 +209,7 @@ function starter(t, then) {
   return { child, pid };
 }
 
-test("a server ends when its parent process is killed", async (t) => {
+test("a server exits when its parent process is killed", async (t) => {
   const { child, pid } = starter(t, "setInterval(() => {}, 1000);");
   const server = await pid;
   assert.ok(isRunning(server));

@@ -58,7 +58,7 @@ def test_the_server_exits_when_the_run_ends(pytester):
     assert not is_there(int((pytester.path / "pid").read_text()))
 
 
-def test_the_server_ends_when_the_run_is_killed(pytester):
+def test_the_server_exits_when_the_run_is_killed(pytester):
     pytester.makepyfile("def test_one(mayfly_server): print('pid', mayfly_server.pid, flush=True); input()")
     command = [sys.executable, "-m", "pytest", "-s", "-q", "-p", "no:cacheprovider"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=pytester.path) as child:

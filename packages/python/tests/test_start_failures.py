@@ -110,7 +110,7 @@ def test_a_server_that_listens_but_does_not_answer_in_time_is_reported(program):
         Server(deaf, start_timeout=0.7)
 
 
-def test_a_server_that_ends_before_it_answers_is_reported_with_its_log(program):
+def test_a_server_that_exits_before_it_answers_is_reported_with_its_log(program):
     dies = program("import sys; sys.exit('no memory left')")
     with pytest.raises(StartError) as error:
         Server(dies)
@@ -120,7 +120,7 @@ def test_a_server_that_ends_before_it_answers_is_reported_with_its_log(program):
     assert (error.value.log, error.value.exit_status) == ("no memory left", 1)
 
 
-def test_a_server_that_ends_without_output_is_reported(program):
+def test_a_server_that_exits_without_output_is_reported(program):
     with pytest.raises(StartError, match=r"\(killed by SIGKILL\)\. Its log is empty\.$"):
         Server(program("import os; os.kill(os.getpid(), 9)"))
 

@@ -13,7 +13,7 @@ use crate::{Error, Options};
 const END_WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
 
-// A server's process, which ends when this value is dropped. This type does not depend on a tokio runtime,
+// A server's process, which exits when this value is dropped. This type does not depend on a tokio runtime,
 // because tests with different runtimes share the process.
 pub(crate) struct Process {
     child: Mutex<Child>,
@@ -21,7 +21,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    // Starts the process. The receiver gets the first line of stdout, or an error if the process ends before it writes one.
+    // Starts the process. The receiver gets the first line of stdout, or an error if the process exits before it writes one.
     pub fn start(
         binary: &Binary,
         options: &Options,

@@ -18,7 +18,7 @@ const HEALTH_PAUSE: Duration = Duration::from_millis(1);
 const END_NOTICED: Duration = Duration::from_millis(200);
 const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
 
-/// A running Mayfly server: one that the crate started, which ends when this value is dropped, or an existing one.
+/// A running Mayfly server: one that the crate started, which exits when this value is dropped, or an existing one.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -30,7 +30,7 @@ const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
 /// # }
 /// ```
 ///
-/// A server that the crate started also ends when this process ends for any reason, because it checks its parent process
+/// A server that the crate started also exits when this process exits for any reason, because it checks its parent process
 /// five times a second. A server does not belong to a tokio runtime, so tests with different runtimes can share it: see
 /// [`world()`](crate::world()).
 pub struct Server {

@@ -2,7 +2,7 @@ use tokio::sync::Mutex;
 
 use crate::{Error, Server, World};
 
-// Rust does not drop statics. The server still ends when this process ends, because the server checks its parent
+// Rust does not drop statics. The server still exits when this process exits, because the server checks its parent
 // process five times a second (--exit-with-parent). This check works even after kill -9, abort() or exit(), for which a
 // destructor or an atexit() handler is not enough.
 static SERVER: Mutex<Option<Result<&Server, Error>>> = Mutex::const_new(None);

@@ -28,8 +28,8 @@ START_TIMEOUT_SECONDS = 10.0
 
 
 class Server:
-    """Starts a server. The constructor returns when the server answers. The server ends when `close` is called or when this
-    process ends, even if this process is killed.
+    """Starts a server. The constructor returns when the server answers. The server exits when `close` is called or when this
+    process exits, even if this process is killed.
 
     binary: the program to start. None: MAYFLY_BINARY, the package's own program, or `mayfly` on PATH.
     url: use the existing server at this URL, and leave it running. None: MAYFLY_URL, unless `binary` or `in_process` is

@@ -47,7 +47,7 @@ fn program(ends: bool, running: Option<&str>) -> Result<(Child, String), crate::
 }
 
 #[test]
-fn a_server_ends_when_the_test_process_is_killed() -> Outcome {
+fn a_server_exits_when_the_test_process_is_killed() -> Outcome {
     let (mut program, url) = program(false, None)?;
     assert!(serves(&url));
     program.kill()?;
@@ -57,7 +57,7 @@ fn a_server_ends_when_the_test_process_is_killed() -> Outcome {
 }
 
 #[test]
-fn a_server_ends_when_its_parent_process_ends_without_dropping_it() -> Outcome {
+fn a_server_exits_when_its_parent_process_exits_without_dropping_it() -> Outcome {
     let (mut program, url) = program(true, None)?;
     program.wait()?;
     ends_soon(&url);

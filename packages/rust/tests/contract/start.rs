@@ -30,7 +30,7 @@ fn archive() -> String {
 }
 
 #[tokio::test]
-async fn a_server_answers_after_its_start_and_ends_when_it_is_dropped() -> Outcome {
+async fn a_server_answers_after_its_start_and_exits_when_it_is_dropped() -> Outcome {
     let server = Server::start().await?;
     let url = server.url().to_owned();
     assert!(url.starts_with("http://127.0.0.1:") && !server.version().is_empty());
@@ -105,7 +105,7 @@ async fn a_server_that_does_not_answer_in_time_is_killed_and_reported_with_its_l
 }
 
 #[tokio::test]
-async fn a_server_that_ends_before_it_answers_is_reported_with_status_and_log() {
+async fn a_server_that_exits_before_it_answers_is_reported_with_status_and_log() {
     let path = program("ends");
     let error = failure(of(&path)).await;
     assert_eq!(

@@ -17,7 +17,7 @@ import java.util.OptionalLong;
  * }
  * }</pre>
  *
- * <p>This class is thread-safe. If the JVM ends for any reason before {@link #close()} is called, the server ends
+ * <p>This class is thread-safe. If the JVM exits for any reason before {@link #close()} is called, the server exits
  * within a fifth of a second.
  */
 public final class Server implements AutoCloseable {
@@ -45,7 +45,7 @@ public final class Server implements AutoCloseable {
   /**
    * Starts a server, or uses an existing one, and returns when the server answers.
    *
-   * @throws MayflyException if no program was found, the server ends or does not answer in time, or the server is not
+   * @throws MayflyException if no program was found, the server exits or does not answer in time, or the server is not
    *     from the same release as this package; the message says what to do
    */
   public static Server start(ServerOptions options) {

@@ -30,7 +30,7 @@ final class ServerLog {
   private boolean open; // guarded by marking
 
   /**
-   * Starts a thread that reads the process's stderr until the process ends. Requires: this method is called only once.
+   * Starts a thread that reads the process's stderr until the process exits. Requires: this method is called only once.
    *
    * @return the thread
    */

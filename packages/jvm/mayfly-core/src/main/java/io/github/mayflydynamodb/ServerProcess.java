@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A {@code mayfly serve} process that this JVM has started. The process ends when the JVM ends. */
+/** A {@code mayfly serve} process that this JVM has started. The process exits when the JVM exits. */
 final class ServerProcess {
   private static final Pattern FIRST_LINE = Pattern.compile("mayfly listening on (http\\S+)");
   private static final String[][] DEFAULTS = {

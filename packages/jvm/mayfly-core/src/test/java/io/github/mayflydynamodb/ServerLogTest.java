@@ -50,7 +50,7 @@ class ServerLogTest {
   }
 
   @Test
-  void the_thread_that_reads_a_log_ends_when_the_process_ends() throws Exception {
+  void the_thread_that_reads_a_log_ends_when_the_process_exits() throws Exception {
     Process process = start("echo 'the last line' >&2; exit 3");
     ServerLog log = new ServerLog();
     Thread reader = log.follow(process);

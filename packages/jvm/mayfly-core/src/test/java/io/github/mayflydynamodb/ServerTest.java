@@ -122,7 +122,7 @@ class ServerTest {
   }
 
   @Test
-  void a_server_ends_when_its_JVM_is_killed() throws Exception {
+  void a_server_exits_when_its_JVM_is_killed() throws Exception {
     Process jvm =
         new ProcessBuilder(
                 ProcessHandle.current().info().command().orElseThrow(),

@@ -26,7 +26,7 @@ class StartFailureTest {
   @TempDir Path directory;
 
   @Test
-  void a_server_that_ends_before_it_answers_is_reported_with_status_and_log() throws IOException {
+  void a_server_that_exits_before_it_answers_is_reported_with_status_and_log() throws IOException {
     Path program = script("echo one >&2; echo two >&2; exit 3");
     assertEquals(
         "mayfly exited with status 3 before it was ready. Its log:\none\ntwo\n",

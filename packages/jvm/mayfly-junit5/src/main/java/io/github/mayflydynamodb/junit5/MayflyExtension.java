@@ -33,7 +33,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
  *
  * <p>Without options, the configuration parameters {@code mayfly.url}, {@code mayfly.binary}, {@code mayfly.arguments}
  * and {@code mayfly.start-timeout-seconds} in junit-platform.properties apply. Extensions with the same options share a
- * server. The server ends after the last test. If the server dies earlier, the next test gets a new server.
+ * server. The server exits after the last test. If the server dies earlier, the next test gets a new server.
  *
  * <p>A test fails if a function in its world failed and was not registered with {@link
  * io.github.mayflydynamodb.FunctionOptions#mayFail}. If a test fails, the server's log since the test began and the

@@ -63,7 +63,7 @@ class FailuresTest {
   }
 
   @Test
-  void the_server_ends_after_the_last_test() {
+  void the_server_exits_after_the_last_test() {
     run(KeepsServer.class).testEvents().assertStatistics(all -> all.succeeded(1));
     assertFalse(KeepsServer.process.isAlive());
   }

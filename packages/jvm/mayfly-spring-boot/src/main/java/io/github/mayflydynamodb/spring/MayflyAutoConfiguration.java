@@ -40,7 +40,7 @@ public class MayflyAutoConfiguration {
     return new BeginsAgain(world, properties.restore());
   }
 
-  @Bean(destroyMethod = "") // The server ends when the JVM ends.
+  @Bean(destroyMethod = "") // The server exits when the JVM exits.
   @ConditionalOnMissingBean
   Server mayflyServer(MayflyProperties properties, ObjectProvider<MayflyConnectionDetails> details) {
     MayflyConnectionDetails running = details.getIfAvailable();

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Keeps one server for all contexts in the JVM that have the same options. The server ends when the JVM ends, because
+ * Keeps one server for all contexts in the JVM that have the same options. The server exits when the JVM exits, because
  * Spring keeps its contexts until then. A server that has died is replaced when the next context is created.
  */
 final class SharedServers {
