@@ -47,7 +47,7 @@ void add_sweep_table_options(CLI::App& app, SweepCommand& command) {
       ->capture_default_str();
   app.option_defaults()->group("Sweeping");
   app.add_option("--write-units-max", command.write_units_max,
-                 "Maximum write units per second and table (default: no limit)")
+                 "Maximum write units per second for each table (default: no limit)")
       ->check(positive())
       ->type_name("UNITS");
   app.add_option("--lease-seconds", command.lease_seconds,
@@ -81,11 +81,12 @@ void add_running_options(CLI::App& app, SweepCommand& command) {
       ->check(between(1, 256))
       ->capture_default_str();
   app.add_option("--settle-seconds", command.settle_seconds,
-                 "How long after a window's end to check it every second")
+                 "How long to keep checking a window every second after its end")
       ->check(between(0, 3600))
       ->type_name("SECONDS")
       ->capture_default_str();
-  app.add_option("--grace-seconds", command.grace_seconds, "Time from a window's end to its last check")
+  app.add_option("--grace-seconds", command.grace_seconds,
+                 "Time between a window's end and the window's last check")
       ->check(between(0, std::int64_t{7} * 24 * 3600))
       ->type_name("SECONDS")
       ->capture_default_str();

@@ -266,7 +266,7 @@ std::span<const ControlCall> clock_calls() {
       Member{"unfinished", Kind::list, "Event source mappings that still have records"}.with(
           unfinished_members),
       Member{"given_up", Kind::list, "Batches that functions failed to process"}.with(given_up_members),
-      {"given_up_left_out", Kind::whole, "Number of further batches, which given_up omits"},
+      {"given_up_left_out", Kind::whole, "Number of further batches that given_up omits"},
       never_answer,
       born_answer};
 

@@ -120,11 +120,11 @@ std::span<const ControlCall> trigger_calls() {
       {"stream", Kind::text, "ARN of the stream", Given::always},
       {"state", Kind::text, "State of the mapping", Given::always},
       {"last_result", Kind::text, "Result of the last batch", Given::always},
-      {"batches", Kind::whole, "Batches since the server started", Given::always},
+      {"batches", Kind::whole, "Batches processed successfully since the server started", Given::always},
       {"records", Kind::whole, "Records in these batches", Given::always},
       {"failures", Kind::whole, "Calls that failed", Given::always},
       {"retries", Kind::whole, "Calls that retried a batch", Given::always},
-      {"given_up", Kind::whole, "Records that were given up", Given::always},
+      {"given_up", Kind::whole, "Records that the mapping stopped trying to process", Given::always},
       Member{"last_batch", Kind::object, "The last batch"}.with(last_batch_members),
       Member{"last_failure", Kind::object, "The last failure"}.with(call_error_members),
       Member{"retrying", Kind::object, "The batch that is being retried"}.with(retrying_members)};
