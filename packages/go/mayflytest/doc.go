@@ -12,8 +12,8 @@
 //	}
 //
 // All tests of a test binary share one server. The first call to Start starts the server. The server watches its parent
-// process and exits within 0.2 s after the test binary has ended for any reason. To stop the server before the test binary
-// exits, add
+// process and exits within 0.2 s after the test binary has exited for any reason. To stop the server before the test
+// binary exits, add
 //
 //	func TestMain(m *testing.M) { mayflytest.Main(m) }
 //

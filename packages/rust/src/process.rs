@@ -21,7 +21,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    // Starts the process. The receiver gets the first line of stdout, or an error if the process exits before it writes one.
+    // Starts the process. The receiver gets the first line of stdout, or an error if the process exits before it
+    // writes one.
     pub fn start(
         binary: &Binary,
         options: &Options,

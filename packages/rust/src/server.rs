@@ -30,9 +30,9 @@ const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
 /// # }
 /// ```
 ///
-/// A server that the crate started also exits when this process exits for any reason, because it checks its parent process
-/// five times a second. A server does not belong to a tokio runtime, so tests with different runtimes can share it: see
-/// [`world()`](crate::world()).
+/// A server that the crate started also exits when this process exits for any reason, because it checks its parent
+/// process five times a second. A server does not belong to a tokio runtime, so tests with different runtimes can share
+/// it: see [`world()`](crate::world()).
 pub struct Server {
     pub(crate) shared: Arc<Shared>,
 }
