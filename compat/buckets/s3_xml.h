@@ -5,7 +5,7 @@
 //   read_upload_id(body)    read_etag(body)
 //   completion({"\"etag 1\"", …}) == "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>…"
 //
-// The text is untrusted. Elements nest at most eight deep, a value has at most 8 KB, and document types are
+// The text is untrusted. Elements nest at most eight deep, a value is at most 8 KB, and document types are
 // rejected, which also excludes entity declarations.
 #pragma once
 

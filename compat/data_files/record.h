@@ -19,7 +19,7 @@ namespace mayfly::compat::data_files {
 enum class Format : unsigned char { dynamodb_json, ion, csv };
 enum class Compression : unsigned char { none, gzip, zstd };
 
-// The maximum size of a record's text. An item has at most 400 KB, and each of its bytes can take ten bytes
+// The maximum size of a record's text. An item is at most 400 KB, and each of its bytes can take ten bytes
 // of text: {"N":"1"}.
 inline constexpr std::size_t record_bytes_max = 4 * 1024 * 1024;
 

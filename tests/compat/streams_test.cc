@@ -226,7 +226,7 @@ TEST_CASE("pages with a Limit return each record once and in order") {
   CHECK(seen == "ab.cd.ef.g.");
 }
 
-TEST_CASE("a page of records has at most 1 MB") {
+TEST_CASE("a page of records is at most 1 MB") {
   World world;
   world.create("carts");
   for (char id = 'a'; id <= 'g'; ++id) {
