@@ -81,16 +81,16 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 }  // namespace
 
 std::span<const ControlCall* const> all_calls() {
-  static const std::vector<const ControlCall*> calls = [] {
-    std::vector<const ControlCall*> all;
+  static const auto* const calls = [] {
+    auto* const all = new std::vector<const ControlCall*>;
     for (const auto family :
          {clock_calls(), ttl_calls(), explain_calls(), await_calls(), event_calls(), snapshot_calls(),
           failpoint_calls(), shard_calls(), job_calls(), replication_calls(), trigger_calls(),
           function_calls(), fault_calls(), account_calls(), index_calls(), health_calls(), metrics_calls()})
-      for (const ControlCall& call : family) all.push_back(&call);
+      for (const ControlCall& call : family) all->push_back(&call);
     return all;
   }();
-  return calls;
+  return *calls;
 }
 
 FoundCall find_call(std::string_view method, std::string_view path) {

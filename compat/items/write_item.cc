@@ -33,7 +33,10 @@ using engine::Item;
 using engine::StoredItem;
 using engine::Table;
 
-const Item no_item;
+const Item& no_item() {
+  static const auto* const item = new Item;
+  return *item;
+}
 
 // Returns the deepest nesting level in the value. An item's attribute is on level 1.
 int level_max(const AttributeValue& value) {
@@ -162,7 +165,7 @@ std::string returned_item(ReturnValues wanted, const expression::Update& update,
 Result<std::optional<StoredItem>> next_item(const Table& table, ItemWrite& write,
                                             const StoredItem* old_item) {
   if (write.only_new && old_item != nullptr) return error::duplicate_item();
-  if (write.condition && !expression::evaluate(*write.condition, old_item ? old_item->item() : no_item)) {
+  if (write.condition && !expression::evaluate(*write.condition, old_item ? old_item->item() : no_item())) {
     const bool with_item = write.item_on_failed_condition && old_item != nullptr;
     return error::conditional_check_failed(with_item ? item_json(*old_item) : std::string());
   }

@@ -234,13 +234,13 @@ Tool tool_of(const control::ControlCall& call) {
 }
 
 const std::vector<Tool>& tools() {
-  static const std::vector<Tool> all = [] {
-    std::vector<Tool> tools(std::begin(written_tools), std::end(written_tools));
+  static const auto* const all = [] {
+    auto* const tools = new std::vector<Tool>(std::begin(written_tools), std::end(written_tools));
     for (const control::ControlCall* call : control::all_calls())
-      if (call->is_tool) tools.push_back(tool_of(*call));
+      if (call->is_tool) tools->push_back(tool_of(*call));
     return tools;
   }();
-  return all;
+  return *all;
 }
 
 }  // namespace

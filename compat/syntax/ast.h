@@ -37,8 +37,8 @@ class SharedValue {
 
  private:
   static const engine::AttributeValue& null() {
-    static const engine::AttributeValue value;
-    return value;
+    static const auto* const value = new engine::AttributeValue;
+    return *value;
   }
   std::shared_ptr<const engine::AttributeValue> value_;
 };

@@ -119,9 +119,9 @@ const Map* submap(const Map& map, const char* name) {
   return value ? value->get_if<Map>() : nullptr;
 }
 const Map& map_in(const AttributeValue* value) {
-  static const Map none;
+  static const auto* const none = new Map;
   const Map* map = value ? value->get_if<Map>() : nullptr;
-  return map ? *map : none;
+  return map ? *map : *none;
 }
 
 template <class Element, class Decode>

@@ -62,8 +62,8 @@ std::string printable(std::string_view text) {
 
 void write(Level level, std::string_view sentence) {
   if (!enabled(level)) return;
-  static const engine::SystemClock clock;
-  std::string line = engine::iso8601(clock.now());
+  static const auto* const clock = new engine::SystemClock;
+  std::string line = engine::iso8601(clock->now());
   line += ' ';
   line += names[static_cast<std::size_t>(level)];
   line += ' ';

@@ -117,12 +117,12 @@ SignatureRules signature_rules(const AccessRules& access) {
 // request would not have to wait. A fault rule that has been added since then applies only to later requests.
 std::stop_token or_no_wait(const std::stop_token& stop) {
   if (stop.stop_possible()) return stop;
-  static const std::stop_source stopped = [] {
-    std::stop_source made;
-    made.request_stop();
+  static const auto* const stopped = [] {
+    auto* const made = new std::stop_source;
+    made->request_stop();
     return made;
   }();
-  return stopped.get_token();
+  return stopped->get_token();
 }
 
 // Answers an operation. DynamoDB reports a parsing error before any other error. So if a request fails for

@@ -69,10 +69,10 @@ void append_two_digits(std::string& out, unsigned value) {
 
 // The Date header changes once a second, so each thread keeps its last Date header.
 std::string_view date_now() {
-  static const engine::SystemClock clock;
+  static const auto* const clock = new engine::SystemClock;
   THREAD_LOCAL engine::Instant second = -1;
   THREAD_LOCAL std::string text;
-  const engine::Instant now = clock.now();
+  const engine::Instant now = clock->now();
   if (now / 1000 != second) {
     second = now / 1000;
     text = http_date(now);
