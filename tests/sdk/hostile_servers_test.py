@@ -10,8 +10,8 @@ import tempfile
 import time
 import unittest
 
-from hostile_test import CHUNKED, Endpoint, is_instrumented, whole
-from mayfly_server import MayflyServer, eventually, key_schema
+from hostile_test import CHUNKED, Endpoint, whole
+from mayfly_server import MayflyServer, eventually, is_instrumented, key_schema
 
 TABLE = {
     "BillingMode": "PAY_PER_REQUEST",

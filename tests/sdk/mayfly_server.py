@@ -32,6 +32,11 @@ def binary():
     return os.environ.get("MAYFLY_SERVER", str(root / "build" / "release" / "mayfly"))
 
 
+def is_instrumented():
+    """Returns whether the server was built with sanitizers, which make it slow and reserve much address space."""
+    return any(os.environ.get(name) for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"))
+
+
 class MayflyServer:
     def __init__(self, *arguments, preexec=None, log_level="warning", log=None, environment=None):
         """Starts a server and waits until it accepts requests. `preexec` runs in the server's process before the server, for
