@@ -22,14 +22,23 @@ namespace mayfly {
 namespace {
 
 using Handler = std::function<void(const FailedCheck&)>;
-engine::Mutex check_handler_mutex;
-std::unique_ptr<const Handler> check_handler GUARDED_BY(check_handler_mutex);
+
+// The handler is never destroyed at exit, because a check can fail on another thread while the process exits.
+struct Installed {
+  engine::Mutex mutex;
+  std::unique_ptr<const Handler> handler GUARDED_BY(mutex);
+};
+Installed& installed() {
+  static auto* const one = new Installed;
+  return *one;
+}
 
 }  // namespace
 
 void set_check_handler(Handler handler) {
   auto next = handler ? std::make_unique<const Handler>(std::move(handler)) : nullptr;
-  const engine::Lock lock(check_handler_mutex);
+  Installed& current = installed();
+  const engine::Lock lock(current.mutex);
   // After this call the engine no longer uses the previous handler.
   if (!next) {
     engine::set_check_handler(nullptr);
@@ -40,7 +49,7 @@ void set_check_handler(Handler handler) {
         },
         const_cast<Handler*>(next.get()));
   }
-  check_handler = std::move(next);
+  current.handler = std::move(next);
 }
 
 struct Emulator::State {
