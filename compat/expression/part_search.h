@@ -1,5 +1,5 @@
 // Substring search in linear time: the number of steps is proportional to the sum of the two strings'
-// lengths, regardless of what they contain. This matters because both the items that a filter reads and the
+// lengths, regardless of their contents. This matters because both the items that a filter reads and the
 // part that it searches for come from the client.
 //
 // The algorithm is Knuth-Morris-Pratt. Rejected: std::string::find, which starts over after each position

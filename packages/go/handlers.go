@@ -221,8 +221,8 @@ func (world *World) CheckHandlers() error {
 	return world.checkHandlers()
 }
 
-// checkHandlers returns a *HandlerError with the handlers' failures that no earlier call returned, or nil if there are
-// none.
+// checkHandlers returns a *HandlerError with the handlers' failures that no earlier call returned, or nil if earlier
+// calls returned all failures.
 func (world *World) checkHandlers() error {
 	if failures := world.failures.unreported(); failures != nil {
 		return &HandlerError{Failures: failures}
