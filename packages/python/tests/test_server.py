@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import sysconfig
 import threading
+import traceback
 from pathlib import Path
 
 import pytest
 from conftest import await_log, is_gone_within, is_there
 
-from mayfly import BinaryError, EndedError, Server, UnansweredError, _version
+from mayfly import BinaryError, EndedError, Server, UnansweredError, _fork, _version
 
 
 def test_a_server_exits_at_the_end_of_its_with_block():
@@ -103,16 +107,88 @@ def test_a_server_exits_after_its_parent_process_is_killed():
     assert is_gone_within(pid, 2)
 
 
+def invoke(world, name):
+    return json.loads(world.client("lambda").invoke(FunctionName=name, Payload=b"1")["Payload"].read())
+
+
+def in_a_forked_process(run):
+    """Calls `run` in a forked process. Fails unless it returns True within 30 seconds."""
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)
+        right = False
+        try:
+            right = run()
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0 if right else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
 def test_a_forked_process_uses_its_own_connections_and_does_not_end_the_server(mayfly_server):
     with mayfly_server.world() as world:
         now = world.clock.freeze()
-        pid = os.fork()
-        if pid == 0:
+
+        def use():
             right = world.clock.now() == now and mayfly_server.world().clock.read().mode == "real"
             mayfly_server.close()
-            os._exit(0 if right else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+            return right
+
+        in_a_forked_process(use)
         assert world.clock.now() == now
+
+
+def test_a_forked_process_does_not_wait_for_locks_that_threads_of_its_parent_held(mayfly_server):
+    with mayfly_server.world() as world:
+        now = world.clock.freeze()
+        world.execute("ListTables")
+        world.dynamodb.list_tables()
+        held, forked = threading.Barrier(2), threading.Event()
+
+        def hold():
+            with contextlib.ExitStack() as stack:
+                for lock in list(_fork._locks):
+                    stack.enter_context(lock)
+                held.wait(30)
+                forked.wait(30)
+
+        def use():
+            with mayfly_server.world() as other:
+                other.function("one", lambda event: event + 1)
+                assert other.client("dynamodb").list_tables()["TableNames"] == []
+                assert invoke(other, "one") == 2
+            return world.clock.now() == now and "keeps everything" not in other.log()
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        held.wait(30)
+        try:
+            in_a_forked_process(use)
+        finally:
+            forked.set()
+            thread.join()
+        assert world.clock.now() == now
+
+
+def test_a_forked_process_does_not_end_the_handlers_of_its_parent(mayfly):
+    mayfly.function("one", lambda event: event + 1)
+
+    def use():
+        mayfly.function("two", lambda event: event + 2)
+        return invoke(mayfly, "two") == 3
+
+    in_a_forked_process(use)
+    in_a_forked_process(lambda: mayfly.close() is None)
+    mayfly.function("one", lambda event: event + 4)
+    assert invoke(mayfly, "one") == 5
+
+
+def test_the_package_uses_only_locks_that_are_released_in_a_forked_process():
+    modules = [path.read_text() for path in Path(_fork.__file__).parent.rglob("*.py") if path != Path(_fork.__file__)]
+    assert len(modules) > 30
+    for text in modules:
+        assert not re.search(r"\b(RLock|Condition|Semaphore|Queue)\(|threading\.Lock|import .*threading.*Lock", text)
 
 
 def test_threads_can_share_a_world(mayfly):

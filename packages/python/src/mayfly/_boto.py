@@ -4,17 +4,17 @@ They share the service models that the first client loads."""
 from __future__ import annotations
 
 import functools
-import threading
 from typing import TYPE_CHECKING, Any, Optional
 
 from ._account import SECRET
+from ._fork import Lock
 from .errors import MissingExtraError
 
 if TYPE_CHECKING:
     from ._instance import Instance
 
 # Sessions are not thread-safe, but clients are.
-_making = threading.Lock()
+_making = Lock()
 
 
 def client(service: str, instance: Instance, account: str, region: str, **more: Any) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import http.client
 import os
-import threading
 from collections.abc import Mapping
 from typing import Optional
 from urllib.parse import urlsplit
+
+from ._fork import Lock
 
 #: Time limit for a call. An advance can delete a million items, and an await can take ten minutes.
 CALL_SECONDS_MAX = 700.0
@@ -27,7 +28,7 @@ class Connections:
         self._secure = parts.scheme == "https"
         self._host, self._port = parts.hostname, parts.port
         self._prefix = parts.path.rstrip("/")
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._idle: list[http.client.HTTPConnection] = []
         self._process = os.getpid()
 
@@ -57,9 +58,9 @@ class Connections:
             connection.close()
 
     def _take(self) -> Optional[http.client.HTTPConnection]:
-        if self._process != os.getpid():  # a forked process must not use its parent's connections
-            self._lock, self._idle, self._process = threading.Lock(), [], os.getpid()
         with self._lock:
+            if self._process != os.getpid():  # a forked process must not use its parent's connections
+                self._idle, self._process = [], os.getpid()
             return self._idle.pop() if self._idle else None
 
     def _open(self, timeout_seconds: float) -> http.client.HTTPConnection:

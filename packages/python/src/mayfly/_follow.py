@@ -7,9 +7,9 @@ one world at a time.
 from __future__ import annotations
 
 import datetime
-import threading
 from typing import Any, Optional, Protocol
 
+from ._fork import Lock
 from .errors import FollowError
 
 
@@ -93,7 +93,7 @@ class Following:
             _give_back(self)
 
 
-_lock = threading.Lock()
+_lock = Lock()
 _followed: Optional[Following] = None
 
 

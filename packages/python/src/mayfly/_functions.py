@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import inspect
 import json
+import os
 import sys
 import threading
 import uuid
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 from urllib.parse import quote, unquote
 
+from ._fork import Lock
 from ._handlers import HandlerFailures
 
 #: A Lambda handler with the parameters (event, context), or a function that takes only the event. Its result is encoded as
@@ -28,17 +30,20 @@ class LambdaContext:
 
 
 class LocalFunctions:
-    """The HTTP server of a world's handlers. It starts at the first call to `serve` and ends at `close`."""
+    """The HTTP server of a world's handlers. It starts at the first call to `serve` and ends at `close`. A forked process has
+    neither its parent's handlers nor its parent's server, and starts its own."""
 
     def __init__(self, failures: HandlerFailures) -> None:
         self._failures = failures
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._functions: dict[str, Function] = {}
         self._server: Optional[http.server.ThreadingHTTPServer] = None
+        self._owner = os.getpid()
 
     def serve(self, name: str, function: Function) -> str:
         """Adds or replaces a handler. Returns its URL."""
         with self._lock:
+            self._leave_to_parent()
             self._functions[name] = function
             if self._server is None:
                 self._server = _listen(self._functions, self._failures)
@@ -46,11 +51,20 @@ class LocalFunctions:
 
     def close(self) -> None:
         with self._lock:
+            self._leave_to_parent()
             self._functions.clear()
             if self._server is not None:
                 self._server.shutdown()
                 self._server.server_close()
                 self._server = None
+
+    def _leave_to_parent(self) -> None:
+        if self._owner == os.getpid():
+            return
+        self._owner, self._functions = os.getpid(), {}
+        if self._server is not None:
+            self._server.server_close()
+            self._server = None
 
 
 def takes_context(function: Function) -> bool:

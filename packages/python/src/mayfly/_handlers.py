@@ -6,7 +6,6 @@ from __future__ import annotations
 import collections
 import concurrent.futures
 import sys
-import threading
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any, Optional
 
 from ._calls.clock import Advanced, FunctionError, GivenUp, Unfinished
+from ._fork import Lock
 from .errors import HandlerError, hides_frames
 
 __tracebackhide__ = hides_frames
@@ -42,7 +42,7 @@ class HandlerFailures:
     """The failures of one world. Thread-safe, because each invocation of a handler runs in a separate thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._may_fail: set[str] = set()
         self._kept: collections.deque[HandlerFailure] = collections.deque(maxlen=FAILURES_MAX)
         self._unraised: list[HandlerFailure] = []

@@ -9,8 +9,9 @@ import codecs
 import collections
 import os
 import selectors
-import threading
 from typing import IO, Optional
+
+from ._fork import Lock
 
 LINES_MAX = 1000
 #: How many lines an error shows.
@@ -21,7 +22,7 @@ _PIECE_BYTES, _PIECES_MAX = 65536, 64
 
 class ServerLog:
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._lines: collections.deque[str] = collections.deque(maxlen=LINES_MAX)
         self._count = 0
         self._pipe: Optional[IO[bytes]] = None

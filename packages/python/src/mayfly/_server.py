@@ -7,13 +7,13 @@ with Server() as server, server.world() as world:
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Optional
 
 from ._binary import StrPath, find_binary
+from ._fork import Lock
 from ._instance import Instance
 from ._log import ServerLog
 from ._process import ServerProcess
@@ -59,7 +59,7 @@ class Server:
         self.region = region
         self._binary, self._args, self._start_timeout = binary, tuple(args), start_timeout
         self._log = ServerLog()
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._closed = False
         self._end = weakref.finalize(self, _nothing)
         if in_process and (url is not None or binary is not None):
