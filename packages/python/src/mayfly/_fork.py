@@ -13,7 +13,7 @@ import weakref
 
 class Lock:
     """Like threading.Lock, but not held in a forked process. What a lock protects must be usable there even if a thread of
-    the parent process was changing it."""
+    the parent process was changing it. A thread must not fork while it holds one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
