@@ -26,7 +26,7 @@ int run(int records) {
                          .first_shards = 2,
                          .reshards = 40,
                          .kill_after = records / 2,
-                         .first_half = {"bench_streams", "first half"}};
+                         .first_half = {"first half"}};
   const testing::StreamOutcome outcome = testing::run_stream(run);
   run.directory = directory + "/unread";
   const double alone = testing::write_alone(run);

@@ -1,23 +1,14 @@
 // The executable. `mayfly serve` starts the server, prints its address and waits until it is told to exit.
 // This file also runs all other commands.
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <optional>
-#include <signal.h>
 #include <string>
-#include <sys/resource.h>
-#include <sys/types.h>
 #include <system_error>
-#include <unistd.h>
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
+#include <vector>
 
 #include "cli/base/deadline.h"
 #include "cli/base/end_signals.h"
@@ -29,76 +20,53 @@
 #include "cli/schemas/files.h"
 #include "compat/emulator.h"
 #include "compat/mcp/world.h"
-#include "engine/base/process_memory.h"
 #include "http/access/keys.h"
 #include "http/base/log.h"
 #include "http/connections/server.h"
 #include "http/outbound/invoker.h"
 #include "http/requests/route.h"
+#include "os/file.h"
+#include "os/memory.h"
+#include "os/process.h"
+#include "os/terminal.h"
 
 namespace mayfly::cli {
 namespace {
 
-// Raises the limit on file descriptors, which connections and RocksDB's files need.
-void raise_file_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
-
-// Makes glibc return freed memory to the system. By default, once a large buffer (of up to 32 MB) has been
-// freed, glibc keeps freed buffers of up to that size. It also creates up to eight arenas per processor, each
-// of which keeps the memory freed in it.
-//
-// Measured with 128 event-stream clients that do not read, and three changes of 5 MB each: by default, the
-// process used 127 MB and kept this memory. With these settings, the process used 77 MB, and returned all but
-// 38 MB afterwards. Large answers cost less: a Scan page of 1 MB takes 0.7 ms of processor time instead of
-// 1.0. A limit of 1 MB for the buffers that glibc keeps was rejected, because with that limit a BatchGetItem
-// of 2 MB took a fifth longer than with glibc's default settings.
-void return_freed_memory() {
-#if defined(__GLIBC__)
-  constexpr int megabyte = 1024 * 1024;
-  mallopt(M_ARENA_MAX, 2);
-  mallopt(M_MMAP_THRESHOLD, 4 * megabyte);
-  mallopt(M_TRIM_THRESHOLD, 8 * megabyte);
-#endif
-}
-
 constexpr std::chrono::milliseconds parent_pause{200};
 
-// Waits for SIGTERM or SIGINT, or until `parent` (0: none) is no longer the parent process. Returns the
-// reason, for the log. Polls, because the kernel sends its parent-death signal as soon as the thread that
-// started this process exits, even if the parent process is still running.
-const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
+// Waits for SIGTERM or SIGINT, or until the parent process has exited. Returns the reason, for the log.
+// Polls, because the kernel sends its parent-death signal as soon as the thread that started this process
+// exits, even if the parent process is still running.
+const char* wait_for_the_end(const EndSignals& end_signals, const std::optional<os::Parent>& parent) {
   for (bool begins = true;; begins = false) {
-    const bool looks_up = begins || parent != 0;
-    const int signal_number = end_signals.wait(looks_up ? std::optional(parent_pause) : std::nullopt);
-    if (signal_number == SIGTERM) return "SIGTERM";
-    if (signal_number == SIGINT) return "SIGINT";
-    if (parent != 0 && getppid() != parent) return "the parent process has exited";
+    const bool looks_up = begins || parent;
+    const auto signal = end_signals.wait(looks_up ? std::optional(parent_pause) : std::nullopt);
+    if (signal) return os::name_of(*signal);
+    if (parent && parent->has_exited()) return "the parent process has exited";
     // Half of the code that is mapped by now was needed only at startup, for parsing options and opening
     // RocksDB. Releasing all code earlier would not help, because the first requests arrive immediately and
     // would map pages again.
-    if (begins) engine::give_back_code();
+    if (begins) os::give_back_code();
   }
 }
 
 // Writes the file atomically, because a client that waits for the file must not read half a number. Returns
 // an error message, or an empty string if the file was written.
 std::string write_port_file(const std::string& path, std::uint16_t port) {
-  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  // Because of unlink() and mode "x", a link that another user created at this path is replaced, not
-  // followed.
-  unlink(temporary.c_str());
-  std::FILE* file = std::fopen(temporary.c_str(), "wxe");
-  const bool written = file != nullptr && std::fprintf(file, "%u\n", unsigned{port}) > 0;
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (written && closed && std::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  std::string reason = "cannot write the port file " + path + ": " + std::strerror(errno);
-  if (file != nullptr) unlink(temporary.c_str());
-  return reason;
+  const std::string temporary = path + "." + std::to_string(os::process_id()) + ".tmp";
+  std::error_code error, ignored;
+  // A link that another user created at this path is replaced, not followed.
+  os::remove(temporary, ignored);
+  os::File file = os::File::open(
+      temporary, {.access = os::Access::write, .make = os::Make::must_be_new, .is_private = false}, error);
+  if (error) return "cannot write the port file " + path + ": " + error.message();
+  file.write(std::to_string(port) + "\n", error);
+  if (!error) file.close(error);
+  if (!error) os::rename(temporary, path, error);
+  if (!error) return {};
+  os::remove(temporary, ignored);
+  return "cannot write the port file " + path + ": " + error.message();
 }
 
 // Ends the process in time even if work is in progress. Acknowledged writes survive this as they survive kill
@@ -107,16 +75,16 @@ std::string write_port_file(const std::string& path, std::uint16_t port) {
 class EndsInTime {
  public:
   explicit EndsInTime(std::chrono::seconds time) {
-    alarm(static_cast<unsigned>(time.count()) + 1);
+    os::end_after(time + std::chrono::seconds(1));
     try {
       deadline_.emplace(time, [] {
         http::log::write(
             http::log::Level::error,
             "work in progress did not end in time and is abandoned (limit set by --shutdown-seconds-max)");
-        _exit(1);
+        os::exit_now(1);
       });
     } catch (const std::system_error&) {
-      // No thread is available, but alarm() alone also ends the process.
+      // No thread is available, but end_after() alone also ends the process.
     }
   }
 
@@ -228,11 +196,12 @@ EndSignals signals_while(const std::atomic<bool>& applies) {
 }
 
 int serve(const ServeOptions& options) {
-  const pid_t parent = options.exit_with_parent ? getppid() : 0;  // first, because the parent may exit soon
+  std::optional<os::Parent> parent;
+  if (options.exit_with_parent) parent.emplace();  // first, because the parent may exit soon
   std::atomic<bool> starts = true;
   const EndSignals end_signals = signals_while(starts);
-  raise_file_limit();
-  return_freed_memory();
+  os::raise_open_files_max();  // for connections and RocksDB's files
+  os::return_freed_memory();
   http::log::set_level(options.log_level);
 
   auto emulator = open_emulator(options);
@@ -255,7 +224,7 @@ int serve(const ServeOptions& options) {
   for (const std::string& note : options.notes) http::log::write(http::log::Level::info, note);
 
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
-  // If the parent exited before getppid() was called, nothing reads standard output.
+  // If the parent exited before `parent` was made, nothing reads standard output.
   if (std::fflush(stdout) != 0 && options.exit_with_parent)
     return fail("exiting, because the parent process does not read standard output");
 
@@ -273,11 +242,11 @@ int serve(const ServeOptions& options) {
 int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   std::atomic<bool> speaks = true;
   const EndSignals end_signals = signals_while(speaks);
-  raise_file_limit();
-  return_freed_memory();
+  os::raise_open_files_max();  // for connections and RocksDB's files
+  os::return_freed_memory();
   http::log::set_level(options.log_level);
-  const int out = take_standard_output();
-  if (out < 0) return fail("standard output is closed");
+  const os::File out = os::take_standard_output();
+  if (!out.is_open()) return fail("standard output is closed");
   auto emulator = open_emulator(options);
   if (!emulator) return fail(emulator.error());
   std::unique_ptr<http::Server> server;
@@ -303,10 +272,11 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
 int main(int argc, char** argv) try {
   // A command keeps running when a reader closes its pipe or a client closes its connection
   // (cli/base/output.h).
-  signal(SIGPIPE, SIG_IGN);
-  // A write beyond `ulimit -f` then fails like a write to a full disk, instead of ending the process.
-  signal(SIGXFSZ, SIG_IGN);
-  const auto command_line = mayfly::cli::parse_command_line(argc, argv);
+  mayfly::os::let_writes_fail();
+  std::vector<std::string> arguments = mayfly::os::arguments(argc, argv);
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  const auto command_line = mayfly::cli::parse_command_line(static_cast<int>(words.size()), words.data());
   if (command_line.mcp)
     return command_line.serve ? mayfly::cli::serve_mcp(*command_line.serve, *command_line.mcp)
                               : mayfly::cli::run_mcp(*command_line.mcp);

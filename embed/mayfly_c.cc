@@ -10,13 +10,10 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <pthread.h>
 #include <shared_mutex>
-#include <signal.h>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -33,6 +30,8 @@
 #include "http/connections/server.h"
 #include "http/requests/request.h"
 #include "mayfly/mayfly.h"
+#include "os/process.h"
+#include "os/signals.h"
 
 namespace mayfly::embed {
 namespace {
@@ -156,34 +155,18 @@ Handles& handles() {
 }
 
 // The ID of the process that opened the first handle, or 0 if no handle has been opened.
-std::atomic<pid_t> owner{0};
+std::atomic<std::uint64_t> owner{0};
 
 bool is_forked() {
-  const pid_t opened_in = owner.load(std::memory_order_relaxed);
-  return opened_in != 0 && opened_in != getpid();
+  const std::uint64_t opened_in = owner.load(std::memory_order_relaxed);
+  return opened_in != 0 && opened_in != os::process_id();
 }
 
 // Runs at process exit, before the objects that open emulators depend on are destroyed.
-void close_all(int, void*) {
+void close_all() {
   if (is_forked()) return;
   for (const auto& [number, opened] : handles().take_all()) opened->close();
 }
-
-// Blocks all signals during its lifetime, because new threads inherit the signal mask of their creator.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 // Returns `text`, which ends with a NUL, as a string. Returns nullopt if `text` is NULL or too long.
 std::optional<std::string_view> word(const char* text) {
@@ -268,13 +251,13 @@ int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handl
     if (!text) return out.say(MAYFLY_INVALID, "options is NULL, but options_bytes is not 0");
     auto settings = open_options(*text);
     if (!settings) return out.say(MAYFLY_INVALID, settings.error());
-    owner = getpid();
-    const SignalsBlocked signals_blocked;
+    owner = os::process_id();
+    const os::SignalsBlocked signals_blocked;
     auto emulator = compat::Emulator::open(*std::move(settings));
     if (!emulator) return out.say(MAYFLY_FAILED, emulator.error());
     *handle = handles().add(std::make_shared<Opened>(*std::move(emulator)));
     // Register close_all() now, so that it runs before the objects of the first emulator are destroyed.
-    [[maybe_unused]] static const int registered = on_exit(&close_all, nullptr);
+    [[maybe_unused]] static const bool registered = (os::at_exit(&close_all), true);
     return static_cast<int>(MAYFLY_DONE);
   });
 }
@@ -325,7 +308,7 @@ int mayfly_serve(mayfly_handle* handle, const char* options, size_t options_byte
     auto settings = serve_options(*text);
     if (!settings) return out.say(MAYFLY_INVALID, settings.error());
     return opened->with_emulator(out, [&](compat::Emulator& emulator, const std::stop_token&) {
-      const SignalsBlocked signals_blocked;
+      const os::SignalsBlocked signals_blocked;
       auto server = http::Server::start(emulator, *std::move(settings));
       if (!server) return out.say(MAYFLY_FAILED, server.error());
       const std::string said = json::print({{"url", (*server)->url()}, {"port", (*server)->port()}});

@@ -26,6 +26,7 @@ WIRE = {"wire", "json"}
 
 # Files directly in a layer's folder connect its rooms, and may include all of them.
 ROOMS = {
+    "os": upwards("posix", "windows"),
     "engine": upwards("base", "values", "schema", "storage", "time", "tables", "items", "background", "verify"),
     "http": upwards("base", "requests", "access", "outbound", "endpoints", "connections"),
     "cli": upwards("base", "aws", "schemas", "views", "calls", "sweep", "anonymize", "table_files", "transfer", "options"),

@@ -28,6 +28,13 @@ included_in() {
 }
 nowhere='[.]$'
 
+included_in "os includes no layer above it" '(engine|compat|http|cli|embed|mayfly)/' "$nowhere" os
+included_in "only os includes headers of the operating system" \
+        '((unistd|fcntl|poll|dirent|signal|csignal|pthread|malloc|link|dlfcn|netdb|spawn|termios|pwd|sched|execinfo|io|windows|winsock2|ws2tcpip)([.]h)?[>"]|(sys|arpa|netinet|linux|mach)/)' \
+        'embed/shared_library[.]cc' engine compat http cli embed include
+included_in "only os includes its inner parts" 'os/(posix|windows)/' "$nowhere" engine compat http cli embed include bench tests
+only_in "only os tells platforms apart" '^[[:space:]]*#[[:space:]]*(el)?if.*(_WIN32|__APPLE__|__linux__|__GLIBC__|__unix__|__MINGW)' "$nowhere" \
+        engine compat http cli embed include
 included_in "engine includes no layer above it" '(compat|http|cli|embed|mayfly)/' "$nowhere" engine
 included_in "compat includes no layer above it" '(http|cli|embed|mayfly)/' "$nowhere" compat
 included_in "only the engine includes its inner parts" 'engine/(storage/(storage|key_space)|tables/(committer|lock_table)|items/write_stages)[.]h' "$nowhere" \
@@ -36,22 +43,22 @@ included_in "only calls, control and mcp, among the rooms of compat, include its
             'compat/((calls|control|mcp)/[a-z_]+|[a-z]+)[.](h|cc)' compat
 included_in "http includes no layer above it" '(cli|embed|mayfly)/' "$nowhere" http
 included_in "only engine/storage/storage, storage_files and storage_jobs include RocksDB" 'rocksdb/' \
-        'engine/storage/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
-included_in "only tests and benchmarks use Boost.JSON" 'boost/json' "$nowhere" engine compat http cli embed include
+        'engine/storage/storage((_files)?[.]cc|_jobs[.]h)' os engine compat http cli embed include
+included_in "only tests and benchmarks use Boost.JSON" 'boost/json' "$nowhere" os engine compat http cli embed include
 included_in "nlohmann's JSON is for JSON that people read and write: control calls, stored settings, commands" 'nlohmann/' \
         '(compat/json/json_tree[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/wire/plain_values[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/lambda/(functions|event_source_mapping)[.]cc|compat/triggers/rest[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer|anonymize|table_files)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
-        engine compat http cli embed include
+        os engine compat http cli embed include
 included_in "only the connection files include Asio and Beast" 'boost/(asio|beast)' \
-        'http/(connections/(session|server)|requests/request_parser|outbound/(client|invoker|name_lookup)|base/tls)[.](h|cc)' engine compat http cli embed include
+        'http/(connections/(session|server)|requests/request_parser|access/access|endpoints/text_page|outbound/(client|invoker|name_lookup)|base/tls)[.](h|cc)' os engine compat http cli embed include
 included_in "only the hashing and TLS files include OpenSSL" 'openssl/' \
-        '(http/(base/(sha256|tls)|outbound/client)|compat/wire/md5)[.]cc' engine compat http cli embed include
-included_in "only http/outbound/name_lookup.cc includes c-ares" 'ares[.]h' 'http/outbound/name_lookup[.]cc' engine compat http cli embed include
-included_in "only compat/buckets/s3_xml.cc includes Expat" 'expat[.]h' 'compat/buckets/s3_xml[.]cc' engine compat http cli embed include
+        '(http/(base/(sha256|tls)|outbound/client)|compat/wire/md5)[.]cc' os engine compat http cli embed include
+included_in "only http/outbound/name_lookup.cc includes c-ares" 'ares[.]h' 'http/outbound/name_lookup[.]cc' os engine compat http cli embed include
+included_in "only compat/buckets/s3_xml.cc includes Expat" 'expat[.]h' 'compat/buckets/s3_xml[.]cc' os engine compat http cli embed include
 included_in "only the compression files include zlib and Zstandard" '(zlib|zstd)[.]h' \
-        '(http/requests/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
-included_in "only http/base/crc32.cc includes libdeflate" 'libdeflate[.]h' 'http/base/crc32[.]cc' engine compat http cli embed include
-included_in "only the option files of cli include CLI11" 'CLI/' 'cli/options/(option_text[.]h|(options|option_text|control_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' engine compat http cli embed include
-included_in "only cli/schemas/yaml.cc includes libyaml" 'yaml[.]h' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
+        '(http/requests/compression|compat/data_files/compression)[.]cc' os engine compat http cli embed include
+included_in "only http/base/crc32.cc includes libdeflate" 'libdeflate[.]h' 'http/base/crc32[.]cc' os engine compat http cli embed include
+included_in "only the option files of cli include CLI11" 'CLI/' 'cli/options/(option_text[.]h|(options|option_text|control_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' os engine compat http cli embed include
+included_in "only cli/schemas/yaml.cc includes libyaml" 'yaml[.]h' 'cli/schemas/yaml[.]cc' os engine compat http cli embed include
 included_in "mayfly.h includes only the standard library" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
 included_in "mayfly_c.h includes only stddef.h and stdint.h" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h
 
@@ -59,33 +66,33 @@ included_in "mayfly_c.h includes only stddef.h and stdint.h" '([^s]|s[^t]|std[^d
 tests/rooms_test.py || failures=$((failures + 1))
 
 only_in "only engine/items/transaction writes items, and only engine/background/history_trimmer deletes their old versions" \
-        '[.]commit[(].*staged|committer_?[.]commit[(]' 'engine/(items/transaction|background/history_trimmer)[.]cc' engine compat http cli embed
+        '[.]commit[(].*staged|committer_?[.]commit[(]' 'engine/(items/transaction|background/history_trimmer)[.]cc' os engine compat http cli embed
 only_in "only engine/items/write_stages puts an item's bytes into a batch" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
         'engine/(items/write_stages[.]cc|tables/change_log[.](h|cc))' engine
 only_in "only engine/tables/committer appends change records" '(put|append)[(]record_key[(]' \
         'engine/tables/committer[.]cc' engine
 # engine/storage/storage has a second thread only while it waits for RocksDB to resume.
 only_in "background work is a scheduler's task, not a thread" 'std::j?thread[ >({]' \
-        '(engine/(base/scheduler|storage/storage)|cli/base/(deadline|end_signals|workers)|cli/sweep/(process|sweep_command)|cli/transfer/transfer|http/[a-z_]+/[a-z_]+)[.](h|cc)' engine compat http cli embed include
+        '(os/(posix/signals|windows/terminal)|engine/(base/scheduler|storage/storage)|cli/base/(deadline|workers)|cli/sweep/(process|sweep_command)|cli/transfer/transfer|http/[a-z_]+/[a-z_]+)[.](h|cc)' os engine compat http cli embed include
 only_in "engine/base/attempt catches what a unit of work throws; other files catch only on opening or to pass the error on" \
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
-        '(engine/(base/attempt[.]h|tables/committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
+        '(engine/(base/attempt[.]h|tables/committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' os engine compat http cli embed
 only_in "thread-local variables use THREAD_LOCAL, so that they work in the shared library" '(^|[^_a-z])thread_local($|[^._a-z])' \
-        'engine/base/thread_local[.]h' engine compat http embed
+        'engine/base/thread_local[.]h' os engine compat http embed
 # Until C++23 the temporary shared pointer is destroyed before the first iteration.
 only_in "no range-based for loop iterates over a member of an object that only a returned shared pointer holds" \
         '[^_a-z]for [(][^;]* : [^;()]*(description|mapping|present|share|share_stream|kept)[(][a-z_]*[)]->[a-z_>-]*[)]' \
-        "$nowhere" engine compat http cli embed include tests
+        "$nowhere" os engine compat http cli embed include tests
 only_in "assertions are checks (engine/base/check.h), which are enabled in every build" '[^_a-z]assert[(]|<cassert>|assert[.]h' \
-        '(include/mayfly/mayfly|tests/.*)[.](h|cc)' engine compat http cli embed include
+        '(include/mayfly/mayfly|tests/.*)[.](h|cc)' os engine compat http cli embed include
 only_in "only engine/values has debug checks, because test programs link only this room with them" 'MAYFLY_DEBUG_CHECK[(]' \
-        'engine/(values/[a-z_]+[.](h|cc)|base/check[.]h)' engine compat http cli embed include
+        'engine/(values/[a-z_]+[.](h|cc)|base/check[.]h)' os engine compat http cli embed include
 only_in "only engine/base/clock reads the system time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
-        'engine/base/clock[.]cc' engine compat http cli embed include
+        '(engine/base/clock|os/posix/event)[.]cc' os engine compat http cli embed include
 only_in "only engine/base/random produces random numbers, except for http's own ids and glibc functions in the shared library" \
         'random_device|getrandom|getentropy|arc4random|[^_a-z]s?rand[(]' \
-        '(engine/base/random|http/(requests/reply|outbound/name_lookup)|embed/shared_library)[.]cc' engine compat http cli embed include
+        '(engine/base/random|http/(requests/reply|outbound/name_lookup)|embed/shared_library)[.]cc' os engine compat http cli embed include
 
 # report <rule> <violations>: fails if there are violations.
 report() {
@@ -95,8 +102,8 @@ report() {
 }
 sources_of=(--include='*.h' --include='*.cc' --exclude-dir=sdk --exclude-dir=build)
 report "files of the tree are included by their path from the root" \
-       "$(grep -rnE "${sources_of[@]}" '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' engine compat http cli embed tests bench |
-          grep -vE '"(engine|compat|http|cli|embed|mayfly|tests|bench)/' || true)"
+       "$(grep -rnE "${sources_of[@]}" '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' os engine compat http cli embed tests bench |
+          grep -vE '"(os|engine|compat|http|cli|embed|mayfly|tests|bench)/' || true)"
 report "tests and their support code are in namespace mayfly::testing" \
        "$(grep -rLE "${sources_of[@]}" '^namespace mayfly::testing [{]$' tests | grep -vx tests/support/main.cc || true)
 $(grep -rnE "${sources_of[@]}" '^namespace [a-z_]+(::[a-z_]+)* [{]' tests | grep -v ':namespace mayfly::testing [{]$' || true)"
@@ -110,7 +117,7 @@ complain() {  # <document> <problem>
 
 # Words that look like paths of the tree. `engine/base/clock` can mean engine/base/clock.h, and `tests/scripts/*/` is a pattern.
 paths_in() {
-  grep -oP '(?<![\w./-])(engine|compat|http|cli|embed|include|tests|bench|script|docs|cmake)/[\w./*-]*' "$1" |
+  grep -oP '(?<![\w./-])(os|engine|compat|http|cli|embed|include|tests|bench|script|docs|cmake)/[\w./*-]*' "$1" |
     sed 's/[.]*$//' | sort -u || true
 }
 is_there() { compgen -G "$1" >/dev/null || compgen -G "$1.h" >/dev/null || compgen -G "$1.cc" >/dev/null; }
@@ -120,7 +127,7 @@ names_in() {
   awk '/^```/ { block = !block } !block && !/^    /' "$1" | grep -oP '`\K[^`]+(?=`)' |
     grep -oP '^((\w+::)+~?\w+|\w+\(\))' | sort -u || true
 }
-sources=$(find engine compat http cli embed include tests bench -name '*.h' -o -name '*.cc')
+sources=$(find os engine compat http cli embed include tests bench -name '*.h' -o -name '*.cc')
 sources+=" CMakeLists.txt $(find tests/sdk -name '*_test.*' -not -path '*/node_modules/*')"
 code=$(mktemp)
 trap 'rm -f "$code"' EXIT

@@ -1,7 +1,9 @@
 #include "cli/aws/client.h"
 
+#include <array>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
@@ -62,11 +64,22 @@ Expected<Json, Failure> tree_of(const Expected<std::string, Failure>& answer) {
 std::string Failure::sentence() const { return message.empty() ? name : name + ": " + message; }
 
 std::optional<engine::Instant> parse_http_date(std::string_view text) {
-  std::tm parts{};
+  using namespace std::chrono;
+  constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
   const std::string whole(text);
-  const char* const end = ::strptime(whole.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  if (end == nullptr || *end != '\0') return std::nullopt;
-  return static_cast<engine::Instant>(::timegm(&parts)) * 1000;
+  std::array<char, 4> weekday{}, name{};
+  unsigned day_number = 0, hour = 0, minute = 0, second = 0;
+  int year_number = 0, end = 0;
+  if (std::sscanf(whole.c_str(), "%3[A-Za-z], %2u %3[A-Za-z] %4d %2u:%2u:%2u GMT%n", weekday.data(),
+                  &day_number, name.data(), &year_number, &hour, &minute, &second, &end) != 7 ||
+      end != static_cast<int>(whole.size()))
+    return std::nullopt;
+  const auto place = months.find(name.data());
+  const year_month_day date(year(year_number), month(static_cast<unsigned>(place / 3 + 1)), day(day_number));
+  const bool is_month = name[2] != '\0' && place != months.npos && place % 3 == 0;
+  if (!is_month || !date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+  const sys_seconds time = sys_days(date) + hours(hour) + minutes(minute) + seconds(second);
+  return duration_cast<milliseconds>(time.time_since_epoch()).count();
 }
 
 Expected<ClientOptions, std::string> client_options(const Given& given, const Environment& environment) {

@@ -9,6 +9,7 @@
 #include "compat/json/json_tree.h"
 #include "compat/outbound/url.h"
 #include "http/outbound/client.h"
+#include "os/path.h"
 
 namespace mayfly::aws {
 
@@ -125,7 +126,7 @@ Expected<Credentials::Found, std::string> Credentials::of_container(const std::s
   Url url = *Url::parse(text, Schemes::http_and_https);
   std::string token = settings_.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   if (const std::string path = settings_.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); !path.empty()) {
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file(os::path_of(path), std::ios::binary);
     token.assign(token_bytes_max, '\0');
     file.read(token.data(), static_cast<std::streamsize>(token.size()));
     token.resize(static_cast<std::size_t>(file.gcount()));

@@ -6,6 +6,7 @@
 
 #include "engine/base/whole_number.h"
 #include "http/requests/request.h"
+#include "os/path.h"
 
 namespace mayfly::aws {
 
@@ -20,7 +21,7 @@ std::string_view without_spaces(std::string_view text) {
 
 // Returns the text of the file, or nullopt if the file cannot be opened.
 Expected<std::optional<std::string>, std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(os::path_of(path), std::ios::binary);
   if (!file) return std::optional<std::string>();
   std::string text(profile_file_bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -1,18 +1,17 @@
-// Receives the signals that end a command, SIGTERM and SIGINT. The command can check for them, wait for them
-// and poll a descriptor.
+// Receives the signals that end a command, SIGTERM and SIGINT. The command can check for them, and wait for
+// them alone or together with its input.
 //
 //   const EndSignals signals;                        // on the main thread, before it starts other threads
 //   signals.wait();                                  // until SIGTERM or SIGINT arrives
-//   if (signals.wait(200ms) == 0) …                  // no signal yet
-//   pollfd ready[] = {{0, POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
+//   if (!signals.wait(200ms)) …                      // no signal has arrived yet
+//   os::read_standard_input(piece, signals.event())  // until input or a signal arrives
 //
 // A command exits within a second of the first signal, whatever it is waiting for: a name lookup, a pipe
 // without a writer, an endpoint that does not answer. The command has `late_after` to end on its own. After
 // that time, the function `Late` is called.
 //
 // The constructor blocks the signals in the calling thread, and so in all threads that the calling thread
-// starts later. A dedicated thread receives them, so they interrupt no other thread's system calls. Rejected:
-// sigtimedwait and signalfd, which macOS lacks, and a handler, which would run on an arbitrary thread.
+// starts later (os/signals.h).
 #pragma once
 
 #include <atomic>
@@ -20,11 +19,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <signal.h>
 #include <stop_token>
-#include <thread>
 
 #include "cli/base/deadline.h"
+#include "os/event.h"
+#include "os/signals.h"
 
 namespace mayfly::cli {
 
@@ -41,32 +40,29 @@ class EndSignals {
 
   // Throws std::system_error if no thread can be started or no pipe can be opened.
   explicit EndSignals(Another another = Another::is_ignored, Late late = {});
-  ~EndSignals();
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
 
-  // Returns the first signal that arrived, or 0 if no signal has arrived.
-  [[nodiscard]] int came() const { return came_; }
+  // Returns the first signal that arrived; nullopt if no signal has arrived.
+  [[nodiscard]] std::optional<os::EndSignal> came() const;
   // Waits for a signal for at most `time` (nullopt: no limit). Returns the same as came(). Thread-safe.
-  int wait(std::optional<std::chrono::milliseconds> time = {}) const;
+  std::optional<os::EndSignal> wait(std::optional<std::chrono::milliseconds> time = {}) const;
   // A stop is requested when the first signal arrives.
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
-  // Becomes readable when a signal has arrived, and stays readable, because its data is never read.
-  [[nodiscard]] int descriptor() const { return pipe_[0]; }
+  // The event is set when the first signal arrives.
+  [[nodiscard]] const os::Event& event() const { return event_; }
 
  private:
-  void take();
+  void take(os::EndSignal signal);
   void begin_to_be_late();
 
   const Another another_;
   const Late late_;
   const std::stop_source stop_;
-  sigset_t signals_{}, before_{};
-  int pipe_[2] = {-1, -1};
-  std::atomic<int> came_ = 0;
-  std::atomic<bool> over_ = false;
-  std::thread thread_;
-  std::optional<Deadline> deadline_;  // set by thread_
+  os::Event event_;
+  std::atomic<os::EndSignal> came_{};  // 0: none
+  std::optional<Deadline> deadline_;   // set by the listener's thread
+  const os::EndSignalListener listener_{[this](os::EndSignal signal) { take(signal); }};
 };
 
 }  // namespace mayfly::cli

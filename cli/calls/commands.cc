@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <unistd.h>
 
 #include "cli/base/fail.h"
 #include "cli/base/output.h"
@@ -18,6 +17,7 @@
 #include "compat/wire/percent_encoding.h"
 #include "engine/base/clock.h"
 #include "http/base/log.h"
+#include "os/terminal.h"
 
 namespace mayfly::cli {
 
@@ -34,7 +34,7 @@ constexpr Colours coloured{"\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[35m", "\x1b
 constexpr Colours plain{"", "", "", "", "", ""};
 
 const Colours& colours() {
-  static const bool colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  static const bool colour = os::is_terminal_output() && std::getenv("NO_COLOR") == nullptr;
   return colour ? coloured : plain;
 }
 
@@ -135,7 +135,7 @@ std::string filled_in(std::string text, ServerCalls& server) {
 // With --watch, redraws the jobs on a terminal until all of them have ended. With --json or without a
 // terminal, prints the jobs only once, at the end.
 int show_jobs(ServerCalls& server, const ControlCommand& command) {
-  const bool redraws = ::isatty(STDOUT_FILENO) == 1 && !command.json;
+  const bool redraws = os::is_terminal_output() && !command.json;
   for (std::size_t lines_before = 0;;) {
     const auto answer = server.control(command.method, command.path);
     if (!answer) return fail(answer.error().sentence);

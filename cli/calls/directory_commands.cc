@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 
 #include "cli/base/fail.h"
 #include "cli/base/output.h"
 #include "cli/views/answer_view.h"
 #include "compat/json/json_tree.h"
 #include "http/base/log.h"
+#include "os/terminal.h"
 
 namespace mayfly::cli {
 namespace {
@@ -66,7 +66,7 @@ class Progress {
   }
 
  private:
-  const bool on_terminal_ = ::isatty(STDERR_FILENO) == 1;
+  const bool on_terminal_ = os::is_terminal_error();
   bool shown_ = false;
 };
 

@@ -1,14 +1,13 @@
 #include "cli/calls/mcp.h"
 
-#include <cerrno>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <poll.h>
-#include <unistd.h>
+#include <system_error>
 #include <utility>
 
 #include "cli/base/deadline.h"
@@ -27,6 +26,8 @@
 #include "http/base/slow_lane.h"
 #include "http/outbound/client.h"
 #include "http/outbound/signer.h"
+#include "os/process.h"
+#include "os/terminal.h"
 
 namespace mayfly::cli {
 
@@ -115,7 +116,7 @@ constexpr std::string_view too_long_error =
 // Reads and writes messages, one per line.
 class MessageLines {
  public:
-  MessageLines(int out, int signals) : out_(out), signals_(signals) {}
+  MessageLines(const os::File& out, const EndSignals& signals) : out_(out), signals_(signals) {}
 
   // Returns the next line, or nullopt if the input has ended or a signal has arrived. If a line is too long,
   // sends an error and continues with the next line.
@@ -143,13 +144,9 @@ class MessageLines {
     const engine::Lock lock(mutex_);
     std::string line(message);
     line += '\n';
-    for (std::string_view left = line; !left.empty() && !broken_;) {
-      const ssize_t written = ::write(out_, left.data(), left.size());
-      if (written > 0)
-        left.remove_prefix(static_cast<std::size_t>(written));
-      else if (errno != EINTR)
-        broken_ = true;
-    }
+    std::error_code error;
+    if (!broken_) out_.write(line, error);
+    if (error) broken_ = true;
   }
 
   [[nodiscard]] bool is_broken() {
@@ -165,15 +162,10 @@ class MessageLines {
   }
   // Returns false if no input is left.
   bool read_more() {
-    pollfd ready[] = {{0, POLLIN, 0}, {signals_, POLLIN, 0}};
-    while (::poll(ready, 2, -1) < 0)
-      if (errno != EINTR) return false;
-    if (ready[1].revents != 0) return false;
-    char piece[64 * 1024];
-    const ssize_t got = ::read(0, piece, sizeof piece);
-    if (got <= 0) return got < 0 && errno == EINTR;
-    buffer_.append(piece, static_cast<std::size_t>(got));
-    return true;
+    std::array<char, 64 * 1024> piece;
+    const std::size_t got = os::read_standard_input(piece, signals_.event());
+    buffer_.append(piece.data(), got);
+    return got > 0;
   }
 
   // Returns the text after the last newline, or nullopt if that text is empty or too long.
@@ -182,7 +174,8 @@ class MessageLines {
     return std::exchange(buffer_, {});
   }
 
-  const int out_, signals_;
+  const os::File& out_;
+  const EndSignals& signals_;
   std::string buffer_;
   std::size_t looked_at_ = 0;
   bool too_long_ = false;
@@ -223,7 +216,7 @@ class Conversation {
   void end(std::chrono::milliseconds time) {
     const Deadline deadline(ends_within, [] {
       http::log::write(http::log::Level::error, "work in progress did not end in time and is abandoned");
-      ::_exit(1);
+      os::exit_now(1);
     });
     {
       engine::Lock lock(mutex_);
@@ -296,32 +289,26 @@ class Conversation {
 
 }  // namespace
 
-void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings, int out,
+void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings, const os::File& out,
                const EndSignals& end_signals) {
   settings.notice = [](const std::string& sentence) {
     http::log::write(http::log::Level::info, "MCP: " + sentence);
   };
   Protocol protocol(world, std::move(settings));
-  MessageLines lines(out, end_signals.descriptor());
+  MessageLines lines(out, end_signals);
   Conversation conversation(protocol, lines);
   while (!lines.is_broken()) {
     const auto line = lines.read();
     if (!line) break;
     conversation.take(*line);
   }
-  conversation.end(end_signals.came() == 0 ? answered_at_end : answered_after_signal);
+  conversation.end(!end_signals.came() ? answered_at_end : answered_after_signal);
 }
 
 std::string account_of(const McpCommand& command) {
   if (!command.account.empty()) return command.account;
   const auto key = command.own ? std::nullopt : http::key_of_environment();
   return std::string(key ? http::account_of(key->id) : http::default_account);
-}
-
-int take_standard_output() {
-  const int out = ::dup(STDOUT_FILENO);
-  if (out >= 0) ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  return out;
 }
 
 int run_mcp(const McpCommand& command) {
@@ -332,8 +319,8 @@ int run_mcp(const McpCommand& command) {
     http::log::write(http::log::Level::error, "work in progress did not end within a second of the signal");
     return 1;
   });
-  const int out = take_standard_output();
-  if (out < 0) return fail("standard output is closed");
+  const os::File out = os::take_standard_output();
+  if (!out.is_open()) return fail("standard output is closed");
   ServerWorld world(*std::move(url), command);
   speak_mcp(world, {.scope = {account_of(command), ""}, .read_only = command.read_only}, out, end_signals);
   return 0;

@@ -15,6 +15,9 @@
 namespace mayfly::compat::mcp {
 class World;
 }
+namespace mayfly::os {
+class File;
+}
 
 namespace mayfly::cli {
 
@@ -33,17 +36,13 @@ struct McpCommand {
 inline constexpr std::size_t mcp_line_bytes_max = 16 * 1024 * 1024;  // the same limit as for HTTP bodies
 inline constexpr std::size_t mcp_waiting_max = 64;                   // unanswered messages
 
-// Reads from descriptor 0 and writes to `out` until the input ends or a signal of `end_signals` arrives.
+// Reads from standard input and writes to `out` until the input ends or a signal of `end_signals` arrives.
 // Requests in progress then have one second to finish, or 0.3 seconds after a signal.
-void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings, int out,
+void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings, const os::File& out,
                const EndSignals& end_signals);
 
 // Returns the tools' default account: --account, or the account of the environment's key.
 std::string account_of(const McpCommand& command);
-
-// Returns a descriptor for standard output, and redirects all other output that is printed there to standard
-// error. Returns -1 if there is no such descriptor.
-int take_standard_output();
 
 // Runs the tools against the server at `command.url`, with signed requests if the environment has a key.
 // Returns the exit code.

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <functional>
 #include <string_view>
-#include <unistd.h>
 #include <utility>
 
 #include "cli/base/fail.h"
@@ -24,6 +23,7 @@
 #include "engine/schema/shards.h"
 #include "engine/values/account_id.h"
 #include "engine/values/region.h"
+#include "os/process.h"
 
 namespace mayfly::cli {
 
@@ -403,8 +403,8 @@ void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_co
 
 // Whether the words after `serve`, or the environment, may name options that have not been added yet.
 bool names_others(const CLI::App& serve, int argc, char** argv) {
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    if (std::string_view(*variable).starts_with("MAYFLY_")) return true;
+  for (const std::string& variable : os::environment())
+    if (variable.starts_with("MAYFLY_")) return true;
   return std::any_of(argv + 2, argv + argc, [&](std::string_view word) {
     const auto name = word.substr(0, word.find('='));
     return word.starts_with('-') && (!word.starts_with("--") || name == "--help" ||

@@ -15,6 +15,7 @@
 #include "cli/schemas/terraform.h"
 #include "cli/schemas/workbench.h"
 #include "cli/schemas/yaml.h"
+#include "os/path.h"
 
 namespace mayfly::schemas {
 
@@ -61,7 +62,7 @@ std::string refusal(const Tree& tree, const std::string& name) {
 }
 
 Expected<std::string, std::string> read_text(const fs::path& path) {
-  const std::string name = path.string();
+  const std::string name = os::text_of(path);
   std::error_code failure;
   const auto bytes = fs::file_size(path, failure);
   if (failure) return Unexpected{name + ": " + failure.message()};
@@ -74,7 +75,7 @@ Expected<std::string, std::string> read_text(const fs::path& path) {
 
 Expected<void, std::string> read_file(const fs::path& path, const SchemaContext& context,
                                       SchemaFiles& files) {
-  const std::string name = path.string();
+  const std::string name = os::text_of(path);
   if (path.extension() == ".tf") return Unexpected{terraform_sentence(name, "configuration")};
   TRY(const std::string text, read_text(path));
   std::optional<Tree> tree;
@@ -104,10 +105,11 @@ Expected<std::vector<fs::path>, std::string> list(const fs::path& directory) {
   std::error_code failure;
   for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end;
        entry.increment(failure)) {
-    if (entries.size() == files_max) return Unexpected{directory.string() + " has more than 10,000 files"};
+    if (entries.size() == files_max)
+      return Unexpected{os::text_of(directory) + " has more than 10,000 files"};
     entries.push_back(entry->path());
   }
-  if (failure) return Unexpected{directory.string() + ": " + failure.message()};
+  if (failure) return Unexpected{os::text_of(directory) + ": " + failure.message()};
   std::sort(entries.begin(), entries.end());
   return entries;
 }
@@ -123,16 +125,16 @@ Expected<void, std::string> find_files(const fs::path& directory, int depth, std
   const bool is_assembly = is_regular(directory / assembly_marker);
   TRY(const auto entries, list(directory));
   for (const fs::path& entry : entries) {
-    const std::string name = entry.filename().string();
+    const std::string name = os::text_of(entry.filename());
     if (is_regular(entry)) {
-      if (is_assembly ? name.ends_with(".template.json") : endings.contains(entry.extension().string()))
+      if (is_assembly ? name.ends_with(".template.json") : endings.contains(os::text_of(entry.extension())))
         found.push_back(entry);
     } else if (is_assembly && name.starts_with("assembly-") && is_regular(entry / assembly_marker)) {
       if (depth == assembly_depth_max)
-        return Unexpected{entry.string() + ": CDK assemblies are nested more than 8 deep"};
+        return Unexpected{os::text_of(entry) + ": CDK assemblies are nested more than 8 deep"};
       CHECK_OK(find_files(entry, depth + 1, found));
     }
-    if (found.size() > files_max) return Unexpected{directory.string() + " has more than 10,000 files"};
+    if (found.size() > files_max) return Unexpected{os::text_of(directory) + " has more than 10,000 files"};
   }
   return {};
 }
@@ -142,8 +144,8 @@ Expected<void, std::string> find_files(const fs::path& directory, int depth, std
 Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, const SchemaContext& context) {
   SchemaFiles files;
   std::error_code failure;
-  if (!fs::is_directory(path, failure)) {
-    CHECK_OK(read_file(path, context, files));
+  if (!fs::is_directory(os::path_of(path), failure)) {
+    CHECK_OK(read_file(os::path_of(path), context, files));
     if (files.tables.empty() && !files.warnings.empty()) return Unexpected{files.warnings.front()};
     if (files.tables.empty())
       return Unexpected{path +
@@ -152,7 +154,7 @@ Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, co
     return files;
   }
   std::vector<fs::path> found;
-  CHECK_OK(find_files(path, 0, found));
+  CHECK_OK(find_files(os::path_of(path), 0, found));
   for (const fs::path& file : found) {
     SchemaFiles of_file;
     if (const auto read = read_file(file, context, of_file); !read) {

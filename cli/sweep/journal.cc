@@ -1,11 +1,11 @@
 #include "cli/sweep/journal.h"
 
 #include <array>
-#include <unistd.h>
 
 #include "compat/json/json.h"
 #include "engine/base/clock.h"
 #include "http/base/log.h"
+#include "os/terminal.h"
 
 namespace mayfly::sweep {
 
@@ -32,8 +32,7 @@ void Journal::write(Level level, std::string_view event, std::initializer_list<F
   }
   writer.end_object();
   line += '\n';
-  // A failed write to stderr cannot be handled.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  os::write_error(line);
 }
 
 }  // namespace mayfly::sweep

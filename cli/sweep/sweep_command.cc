@@ -8,10 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <signal.h>
-#include <sys/utsname.h>
 #include <thread>
-#include <unistd.h>
 
 #include "cli/aws/client.h"
 #include "cli/base/end_signals.h"
@@ -26,6 +23,9 @@
 #include "cli/views/answer_view.h"
 #include "engine/base/random.h"
 #include "http/endpoints/text_page.h"
+#include "os/path.h"
+#include "os/process.h"
+#include "os/terminal.h"
 
 namespace mayfly::sweep {
 
@@ -86,11 +86,9 @@ Expected<void, std::string> Session::open() {
 
 // Returns a name that is unique among all sweepers and among all runs of this sweeper.
 std::string sweepers_name() {
-  utsname system{};
-  ::uname(&system);
   char number[32];
   std::snprintf(number, sizeof number, "%08x", static_cast<unsigned>(engine::SystemRandom().next()));
-  return std::string(system.nodename) + ":" + std::to_string(::getpid()) + ":" + number;
+  return os::host_name() + ":" + std::to_string(os::process_id()) + ":" + number;
 }
 
 ProcessOptions process_options(const SweepCommand& command, const TableCommand& table) {
@@ -161,7 +159,7 @@ int sweep(Session& session, const cli::EndSignals& signals, Tree& results) {
                        [](const auto& process) { return process->is_over(); });
   };
   while (code == 0 && !all_over() && !session.ending.ended())
-    if (signals.wait(end_poll) != 0) session.ending.end();
+    if (signals.wait(end_poll)) session.ending.end();
   bool stayed = false;  // whether a single pass left items that were due
   for (const auto& process : processes) {
     process->join();
@@ -222,7 +220,7 @@ int scan(Session& session, const TableCommand& table, Tree& results) {
   Pace pace(command.write_units_max, [&](milliseconds time) { return session.ending.wait(time); });
   Departures departures(client, table.layout, facts->key, pace, {.mark_attribute = table.mark_attribute});
   ScanCounts counts;
-  const bool draws = ::isatty(STDERR_FILENO) == 1 && !plans;
+  const bool draws = os::is_terminal_error() && !plans;
   const ScanOptions options{.segments = command.segments,
                             .arms = !plans && !command.dry_run,
                             .watermark = has_state ? watermark_of(session, state, table.layout, *now) : 0,
@@ -326,7 +324,7 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
     if (const std::string wrong = same_twice(given); !wrong.empty()) return Unexpected{wrong};
     return std::vector<TableCommand>{given};
   }
-  std::ifstream file(command.tables_file, std::ios::binary);
+  std::ifstream file(os::path_of(command.tables_file), std::ios::binary);
   if (!file) return Unexpected{"cannot read " + command.tables_file};
   std::string text(tables_bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -344,14 +342,14 @@ int run(const SweepCommand& command, Tree& results) {
   const cli::EndSignals signals(cli::EndSignals::Another::is_ignored, [] {
     return fail("interrupted while the endpoint did not respond; work in progress is abandoned");
   });
-  ::signal(SIGPIPE, SIG_IGN);
+  os::let_writes_fail();
   Session session(command);
   if (const auto opened = session.open(); !opened) return fail(opened.error());
   if (command.what == SweepCommand::What::sweep) return sweep(session, signals, results);
   std::atomic<bool> done{false};
   std::thread watch([&] {
     while (!done && !session.ending.ended())
-      if (signals.wait(end_poll) != 0) session.ending.end();
+      if (signals.wait(end_poll)) session.ending.end();
   });
   int code = 0;
   for (const TableCommand& table : session.tables) code = std::max(code, scan(session, table, results));

@@ -6,6 +6,7 @@
 
 #include "cli/table_files/files.h"
 #include "compat/calls/times.h"
+#include "os/path.h"
 
 namespace mayfly::transfer {
 namespace {
@@ -32,9 +33,9 @@ std::string table_of_arn(std::string_view arn) {
 // trusted, and no link there is followed.
 Expected<std::shared_ptr<const Directory>, std::string> directory_of(const std::string& path,
                                                                      const fs::path& found) {
-  const std::string below = found.lexically_relative(path).string();
-  if (fs::path(path).filename() == summary_name || below.empty() || below == ".")
-    return Directory::open(found.empty() ? "." : found.string());
+  const std::string below = os::text_of(found.lexically_relative(os::path_of(path)));
+  if (os::path_of(path).filename() == summary_name || below.empty() || below == ".")
+    return Directory::open(found.empty() ? "." : os::text_of(found));
   TRY(const auto directory, Directory::open(path));
   return directory->open_below(below);
 }
@@ -43,29 +44,29 @@ Expected<std::shared_ptr<const Directory>, std::string> directory_of(const std::
 
 Expected<std::string, std::string> AwsExportSource::summary_at(const std::string& path) {
   std::error_code failure;
-  if (fs::path(path).filename() == summary_name) return path;
-  if (!fs::is_directory(path, failure)) return std::string();
-  if (const std::string here = path + "/" + summary_name; fs::exists(here, failure)) return here;
+  if (os::path_of(path).filename() == summary_name) return path;
+  if (!fs::is_directory(os::path_of(path), failure)) return std::string();
+  if (const std::string here = path + "/" + summary_name; fs::exists(os::path_of(here), failure)) return here;
   std::vector<std::string> found;
   for (const std::string& directory : {path, path + "/AWSDynamoDB"}) {
-    for (fs::directory_iterator entry(directory, failure), end; !failure && entry != end;
+    for (fs::directory_iterator entry(os::path_of(directory), failure), end; !failure && entry != end;
          entry.increment(failure)) {
       const fs::path summary = entry->path() / summary_name;
-      if (std::error_code ignored; fs::exists(summary, ignored)) found.push_back(summary.string());
+      if (std::error_code ignored; fs::exists(summary, ignored)) found.push_back(os::text_of(summary));
       if (found.size() > 1) break;
     }
     failure.clear();
   }
   if (found.size() > 1)
     return Unexpected{path + " contains several exports. Name one of them, such as " +
-                      fs::path(found[0]).parent_path().string()};
+                      os::text_of(os::path_of(found[0]).parent_path())};
   return found.empty() ? std::string() : found[0];
 }
 
 Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::string& path,
                                                                      const std::string& summary_path,
                                                                      const Selection& selection) {
-  TRY(const auto directory, directory_of(path, fs::path(summary_path).parent_path()));
+  TRY(const auto directory, directory_of(path, os::path_of(summary_path).parent_path()));
   TRY(const std::string summary_text, directory->read_file(summary_name, summary_bytes_max));
   const auto summary = json::parse_tree(summary_text, json::Decimals::read, line_values_max);
   const auto arn = summary ? json::string_member(*summary, "tableArn") : std::nullopt;
@@ -91,7 +92,7 @@ Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::
     if (line.empty()) continue;
     const auto tree = json::parse_tree(line, json::Decimals::read, line_values_max);
     const auto key = tree ? json::string_member(*tree, "dataFileS3Key") : std::nullopt;
-    const std::string file_name = key ? fs::path(*key).filename().string() : "";
+    const std::string file_name = std::string(key ? key->substr(key->rfind('/') + 1) : std::string_view());
     if (file_name.empty() || file_name == "." || file_name == "..")
       return Unexpected{files_path + " has a line without a file name"};
     if (source->files_.size() == data_files_max)

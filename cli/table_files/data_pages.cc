@@ -1,7 +1,6 @@
 #include "cli/table_files/data_pages.h"
 
 #include <charconv>
-#include <unistd.h>
 #include <utility>
 
 #include "compat/data_files/reader.h"
@@ -15,9 +14,9 @@ namespace {
 
 class DataFilePages final : public Pages {
  public:
-  DataFilePages(DataFile file, Descriptor descriptor, std::size_t table, std::uint64_t passed)
+  DataFilePages(DataFile file, os::File opened, std::size_t table, std::uint64_t passed)
       : file_(std::move(file)),
-        descriptor_(std::move(descriptor)),
+        opened_(std::move(opened)),
         table_(table),
         to_pass_(passed),
         reader_({.file = file_.path(), .format = file_.format, .compression = file_.compression}) {}
@@ -36,7 +35,7 @@ class DataFilePages final : public Pages {
         }
       }
       if (reader_.is_over()) break;
-      TRY(std::string chunk, read_some(descriptor_.number(), file_.path()));
+      TRY(std::string chunk, read_some(opened_, file_.path()));
       if (chunk.empty())
         reader_.end();
       else
@@ -52,17 +51,17 @@ class DataFilePages final : public Pages {
 
  private:
   const DataFile file_;
-  const Descriptor descriptor_;
+  const os::File opened_;
   const std::size_t table_;
   const std::uint64_t to_pass_;
   compat::data_files::Reader reader_;
   std::uint64_t read_ = 0;
 };
 
-Expected<std::string, std::string> md5_of(int descriptor, const std::string& path) {
+Expected<std::string, std::string> md5_of(const os::File& file, const std::string& path) {
   compat::Md5 sum;
   for (;;) {
-    TRY(const std::string piece, read_some(descriptor, path));
+    TRY(const std::string piece, read_some(file, path));
     if (piece.empty()) break;
     sum.add(piece);
   }
@@ -93,21 +92,23 @@ Expected<std::unique_ptr<Pages>, std::string> open_data_file(const DataFile& fil
                                                              const std::string& cursor) {
   const std::string path = file.path();
   const std::string damaged = path + " is damaged: its checksum differs from the manifest's";
-  // Computes the checksum and reads the items through the same descriptor, so that the checksum applies to
-  // the bytes that are read.
-  TRY(Descriptor descriptor, file.directory->open_to_read(file.name));
+  // Computes the checksum and reads the items through the same open file, so that the checksum applies to the
+  // bytes that are read.
+  TRY(os::File opened, file.directory->open_to_read(file.name));
+  std::error_code error;
   if (!file.sha256.empty()) {
-    TRY(const std::string sum, sha256_of(descriptor.number(), path));
+    TRY(const std::string sum, sha256_of(opened, path));
     if (sum != file.sha256) return Unexpected{damaged};
-    ::lseek(descriptor.number(), 0, SEEK_SET);
+    opened.rewind(error);
   }
   if (!file.md5.empty()) {
-    TRY(const std::string sum, md5_of(descriptor.number(), path));
+    TRY(const std::string sum, md5_of(opened, path));
     if (sum != file.md5) return Unexpected{damaged};
-    ::lseek(descriptor.number(), 0, SEEK_SET);
+    opened.rewind(error);
   }
+  if (error) return Unexpected{path + ": " + error.message()};
   return std::unique_ptr<Pages>(
-      std::make_unique<DataFilePages>(file, std::move(descriptor), table, passed_by(cursor)));
+      std::make_unique<DataFilePages>(file, std::move(opened), table, passed_by(cursor)));
 }
 
 }  // namespace mayfly::transfer

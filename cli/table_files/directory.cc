@@ -9,6 +9,7 @@
 #include "compat/calls/times.h"
 #include "compat/data_files/compression.h"
 #include "compat/data_files/writer.h"
+#include "os/path.h"
 
 namespace mayfly::transfer {
 namespace {
@@ -71,7 +72,9 @@ class Descriptions {
 
 bool is_vacant(const std::string& path) {
   std::error_code failure;
-  return !fs::exists(path, failure) || (fs::is_directory(path, failure) && fs::is_empty(path, failure));
+  const fs::path directory = os::path_of(path);
+  return !fs::exists(directory, failure) ||
+         (fs::is_directory(directory, failure) && fs::is_empty(directory, failure));
 }
 
 // --- reading
@@ -212,8 +215,8 @@ Expected<void, std::string> DirectorySink::end() {
   std::vector<std::uint64_t> items(names_.size());
   for (auto& [name, open] : files_) {
     CHECK_OK(open.file->sync());
-    TRY(const Descriptor descriptor, directory_->open_to_read(name));
-    TRY(std::string sum, sha256_of(descriptor.number(), directory_->path_of(name)));
+    TRY(const os::File file, directory_->open_to_read(name));
+    TRY(std::string sum, sha256_of(file, directory_->path_of(name)));
     files[open.written.table].push_back({{"name", name},
                                          {"items", open.written.items},
                                          {"bytes", open.written.bytes},

@@ -1,11 +1,9 @@
 #include "cli/table_files/table_file.h"
 
 #include <algorithm>
-#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 #include "cli/table_files/data_pages.h"
@@ -13,6 +11,8 @@
 #include "compat/data_files/compression.h"
 #include "compat/data_files/dynamodb_json.h"
 #include "compat/data_files/writer.h"
+#include "os/path.h"
+#include "os/terminal.h"
 
 namespace mayfly::transfer {
 
@@ -365,8 +365,8 @@ Expected<void, std::string> TableFileSink::check(const std::vector<DescribedTabl
     return Unexpected{"with --items-only, a file can have only one table, got " +
                       std::to_string(tables.size())};
   std::error_code failure;
-  if (options_.path != "-" && !resumed && !replaces_ && std::filesystem::exists(options_.path, failure) &&
-      std::filesystem::is_regular_file(options_.path, failure))
+  if (options_.path != "-" && !resumed && !replaces_ &&
+      std::filesystem::is_regular_file(os::path_of(options_.path), failure))
     return Unexpected{options_.path + " already exists. Use --if-exists replace to overwrite it"};
   return {};
 }
@@ -397,7 +397,7 @@ Expected<void, std::string> TableFileSink::begin(const std::vector<DescribedTabl
   const engine::Lock lock(mutex_);
   if (file_ != nullptr) return {};
   if (options_.path == "-") {
-    file_ = std::make_unique<GrowingFile>(Descriptor(::dup(STDOUT_FILENO)), "standard output", 0);
+    file_ = std::make_unique<GrowingFile>(os::standard_output(), "standard output", 0);
   } else {
     TRY(file_, GrowingFile::open(options_.path, 0));
   }

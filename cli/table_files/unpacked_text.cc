@@ -1,8 +1,9 @@
 #include "cli/table_files/unpacked_text.h"
 
 #include <algorithm>
-#include <unistd.h>
 #include <utility>
+
+#include "os/terminal.h"
 
 namespace mayfly::transfer {
 
@@ -21,19 +22,19 @@ Compression compression_of(std::string_view begin) {
 
 Expected<std::unique_ptr<UnpackedText>, std::string> UnpackedText::open(const std::string& path) {
   const bool is_standard = path == "-";
-  Descriptor descriptor(is_standard ? ::dup(STDIN_FILENO) : -1);
+  os::File file = is_standard ? os::standard_input() : os::File();
   if (!is_standard) {
-    TRY(descriptor, open_to_read(path));
+    TRY(file, open_to_read(path));
   }
   std::unique_ptr<UnpackedText> text(
-      new UnpackedText(is_standard ? "standard input" : path, std::move(descriptor)));
+      new UnpackedText(is_standard ? "standard input" : path, std::move(file)));
   CHECK_OK(text->read());
   text->unpacker_ = Unpacker::of(compression_of(text->packed_));
   return text;
 }
 
 Expected<void, std::string> UnpackedText::read() {
-  TRY(packed_, read_some(descriptor_.number(), name_));
+  TRY(packed_, read_some(file_, name_));
   packed_read_ = 0;
   ended_ = packed_.empty();
   return {};

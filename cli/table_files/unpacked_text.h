@@ -35,12 +35,11 @@ class UnpackedText {
   [[nodiscard]] std::string sentence(const std::string& what) const;
 
  private:
-  UnpackedText(std::string name, Descriptor descriptor)
-      : name_(std::move(name)), descriptor_(std::move(descriptor)) {}
+  UnpackedText(std::string name, os::File file) : name_(std::move(name)), file_(std::move(file)) {}
   Expected<void, std::string> read();
 
   const std::string name_;
-  const Descriptor descriptor_;
+  const os::File file_;
   std::unique_ptr<compat::data_files::Unpacker> unpacker_;
   std::string packed_, text_;
   std::size_t packed_read_ = 0, begin_ = 0;

@@ -1,14 +1,15 @@
 #include "cli/transfer/interruption.h"
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
+
+#include "os/process.h"
 
 namespace mayfly::transfer {
 
 Interruption::Interruption(cli::EndSignals::Late late)
     : signals_(cli::EndSignals::Another::ends_the_process, std::move(late)) {
-  std::signal(SIGPIPE, SIG_IGN);
+  os::let_writes_fail();
 }
 
 bool Interruption::pause(std::chrono::milliseconds time) const {

@@ -21,7 +21,7 @@ class Interruption {
   // `late`: see EndSignals.
   explicit Interruption(cli::EndSignals::Late late = {});
 
-  [[nodiscard]] bool is_wanted() const { return wanted_ || signals_.came() != 0; }
+  [[nodiscard]] bool is_wanted() const { return wanted_ || signals_.came(); }
   void want() { wanted_ = true; }
   // A signal requests a stop through this token; want() does not.
   [[nodiscard]] std::stop_token stop_token() const { return signals_.stop_token(); }

@@ -1,21 +1,17 @@
 #include "cli/transfer/journal.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <string_view>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <system_error>
 #include <utility>
 
 #include "cli/table_files/files.h"
-#include "compat/outbound/beneath.h"
+#include "os/process.h"
 
 namespace mayfly::transfer {
 namespace {
 
 using json::Tree;
+using std::errc;
 
 constexpr int version = 1;
 constexpr std::size_t journal_bytes_max = std::size_t{1} << 30;
@@ -25,132 +21,108 @@ constexpr const char* unfinished =
     " belongs to an unfinished transfer. Continue it with --resume, or remove the file";
 constexpr const char* cut = " ends within its first line and cannot be used. Remove it";
 
-std::string said(const std::string& path) { return path + ": " + std::strerror(errno); }
-
-// With these flags, links are not followed, so no file elsewhere is read or created, and opening never waits
-// for the other end of a pipe.
-constexpr int journal_flags = compat::outbound::file_flags;
+std::string said(const std::string& path, std::error_code error) { return path + ": " + error.message(); }
 
 // Returns why the file cannot be a journal: it is a link, or not a regular file. Returns an empty string if
-// the file can be a journal.
-std::string strange(int descriptor, const std::string& path) {
-  struct stat found {};
-  if (descriptor < 0 && (errno == ELOOP || errno == EMLINK))
+// the file can be a journal. `opened` is the error of opening it.
+std::string strange(const os::File& file, std::error_code opened, const std::string& path) {
+  std::error_code error;
+  if (opened == errc::too_many_symbolic_link_levels)
     return path + " is a link, but a journal must be a regular file. Remove it, or use --journal";
-  if (descriptor >= 0 && (::fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode)))
+  if (!opened && file.facts(error).kind != os::Kind::file)
     return path + " is not a regular file. Remove it, or use --journal";
   return {};
 }
 
 // Whether the file ends within its first line. A run writes its journal's first line before the file gets its
 // name, so such a file is not a usable journal.
-bool is_cut(int descriptor, const std::string& path) {
-  const auto text = read_file(descriptor, path, journal_bytes_max);
+bool is_cut(const os::File& file, const std::string& path) {
+  const auto text = read_file(file, path, journal_bytes_max);
   return text && text->find('\n') == std::string::npos;
-}
-
-// Moves the temporary file to `path`, unless a file with that name exists. If two processes try this at the
-// same time, only one of them succeeds.
-bool put_in_place(const std::string& temporary, const std::string& path) {
-  if (::link(temporary.c_str(), path.c_str()) == 0) {
-    ::unlink(temporary.c_str());
-    return true;
-  }
-  if (errno == EEXIST) return false;
-  // The file system may not support hard links.
-  struct stat found {};
-  if (::lstat(path.c_str(), &found) == 0) {
-    errno = EEXIST;
-    return false;
-  }
-  return ::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
 }  // namespace
 
-Journal::Journal(std::string path, int descriptor, Plan plan)
-    : path_(std::move(path)), descriptor_(descriptor), plan_(std::move(plan)) {}
-
-Journal::~Journal() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
+Journal::Journal(std::string path, os::File file, Plan plan)
+    : path_(std::move(path)), file_(std::move(file)), plan_(std::move(plan)) {}
 
 std::unique_ptr<Journal> Journal::none(Plan plan) {
-  return std::unique_ptr<Journal>(new Journal("", -1, std::move(plan)));
+  return std::unique_ptr<Journal>(new Journal("", {}, std::move(plan)));
 }
 
 std::string Journal::in_the_way(const std::string& path) {
-  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | journal_flags));
-  if (!descriptor.is_open() && errno == ENOENT) return {};
-  if (std::string sentence = strange(descriptor.number(), path); !sentence.empty()) return sentence;
-  if (!descriptor.is_open()) return said(path);
-  if (::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0) return path + in_use;
-  return path + (is_cut(descriptor.number(), path) ? cut : unfinished);
+  std::error_code error;
+  const os::File file = os::File::open(path, {}, error);
+  if (error == errc::no_such_file_or_directory) return {};
+  if (std::string sentence = strange(file, error, path); !sentence.empty()) return sentence;
+  if (error) return said(path, error);
+  file.lock(os::Lock::shared, false, error);
+  if (error) return path + in_use;
+  return path + (is_cut(file, path) ? cut : unfinished);
 }
 
 Expected<std::unique_ptr<Journal>, std::string> Journal::begin(const std::string& path, Plan plan) {
   // The journal is locked and has its plan before it gets its name, so no process finds it unlocked or
   // incomplete.
-  const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
-  ::unlink(temporary.c_str());
-  const int descriptor =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | journal_flags, 0600);
-  if (descriptor < 0) return Unexpected{said(temporary)};
-  std::unique_ptr<Journal> journal(new Journal(path, descriptor, std::move(plan)));
-  ::flock(descriptor, LOCK_EX);
+  const std::string temporary = path + "." + std::to_string(os::process_id()) + ".tmp";
+  std::error_code error;
+  os::remove(temporary, error);
+  os::File file = os::File::open(
+      temporary, {.access = os::Access::read_and_append, .make = os::Make::must_be_new}, error);
+  if (error) return Unexpected{said(temporary, error)};
+  // A failure is ignored, because not every file system has locks.
+  file.lock(os::Lock::exclusive, true, error);
+  std::unique_ptr<Journal> journal(new Journal(path, std::move(file), std::move(plan)));
   const Tree line = {
       {"mayfly_transfer", version}, {"asked", journal->plan_.asked}, {"settled", journal->plan_.settled}};
   auto begun = journal->append(line);
-  if (begun && !put_in_place(temporary, path)) {
-    begun = Unexpected{errno == EEXIST ? in_the_way(path) : said(path)};
-    if (begun.error().empty()) begun = Unexpected{path + in_use};  // the transfer has just ended
+  if (begun) {
+    os::rename_to_new(temporary, path, error);
+    if (error) begun = Unexpected{error == errc::file_exists ? in_the_way(path) : said(path, error)};
+    if (error && begun.error().empty()) begun = Unexpected{path + in_use};  // the transfer has just ended
   }
   if (!begun) {
-    ::unlink(temporary.c_str());
+    os::remove(temporary, error);
     return Unexpected{std::move(begun.error())};
   }
   return journal;
 }
 
 Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::string& path, const Tree& asked) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | journal_flags);
-  if (std::string sentence = strange(descriptor, path); !sentence.empty()) {
-    if (descriptor >= 0) ::close(descriptor);
+  std::error_code error;
+  os::File file = os::File::open(path, {.access = os::Access::read_and_append}, error);
+  if (std::string sentence = strange(file, error, path); !sentence.empty())
     return Unexpected{std::move(sentence)};
-  }
-  if (descriptor < 0) {
-    if (errno == ENOENT) return Unexpected{"nothing to resume: there is no journal " + path};
-    return Unexpected{said(path)};
-  }
-  const auto fail = [&](std::string sentence) {
-    ::close(descriptor);
-    return Unexpected{std::move(sentence)};
-  };
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return fail(path + in_use);
+  if (error == errc::no_such_file_or_directory)
+    return Unexpected{"nothing to resume: there is no journal " + path};
+  if (error) return Unexpected{said(path, error)};
+  file.lock(os::Lock::exclusive, false, error);
+  if (error) return Unexpected{path + in_use};
   // Reads the open, locked file, not the file at `path`. By now, another file may be at `path`, and the
   // length of that file must not decide where this file is truncated.
-  auto text = read_file(descriptor, path, journal_bytes_max);
-  if (!text) return fail(text.error());
+  auto text = read_file(file, path, journal_bytes_max);
+  if (!text) return Unexpected{text.error()};
   const std::string_view whole = std::string_view(*text).substr(0, text->rfind('\n') + 1);
   const auto first_end = whole.find('\n');
-  if (whole.empty()) return fail(path + cut);
+  if (whole.empty()) return Unexpected{path + cut};
   const auto first =
       first_end == std::string_view::npos ? std::nullopt : json::parse_tree(whole.substr(0, first_end));
   const Tree* const was_asked = first ? json::member(*first, "asked") : nullptr;
   const Tree* const settled = first ? json::member(*first, "settled") : nullptr;
   if (was_asked == nullptr || settled == nullptr ||
       json::integer_member(*first, "mayfly_transfer") != version)
-    return fail(path + " is not a transfer journal of this version");
+    return Unexpected{path + " is not a transfer journal of this version"};
   if (*was_asked != asked) {
     for (const auto& [name, value] : asked.items()) {
       if (!was_asked->contains(name) || (*was_asked)[name] != value)
-        return fail(path + " belongs to a transfer with a different --" + name +
-                    ". Repeat the original command with --resume");
+        return Unexpected{path + " belongs to a transfer with a different --" + name +
+                          ". Repeat the original command with --resume"};
     }
-    return fail(path + " belongs to a different transfer. Repeat the original command with --resume");
+    return Unexpected{path + " belongs to a different transfer. Repeat the original command with --resume"};
   }
-  if (::ftruncate(descriptor, static_cast<off_t>(whole.size())) != 0) return fail(said(path));
-  std::unique_ptr<Journal> journal(new Journal(path, descriptor, {asked, *settled}));
+  file.truncate(whole.size(), error);
+  if (error) return Unexpected{said(path, error)};
+  std::unique_ptr<Journal> journal(new Journal(path, std::move(file), {asked, *settled}));
   for (std::size_t at = first_end + 1; at < whole.size();) {
     const auto end = whole.find('\n', at);
     // Only the last line can be cut short. If another line were skipped, its page or table would be copied
@@ -197,10 +169,10 @@ std::vector<Written> Journal::written() const {
 }
 
 Expected<void, std::string> Journal::append(const Tree& line) {
-  if (descriptor_ < 0) return {};
+  if (!file_.is_open()) return {};
   const std::string text = json::print(line) + "\n";
   const engine::Lock lock(mutex_);
-  return write_all(descriptor_, text, path_);
+  return write_all(file_, text, path_);
 }
 
 Expected<void, std::string> Journal::stage(std::size_t table, Stage stage) {
@@ -209,7 +181,7 @@ Expected<void, std::string> Journal::stage(std::size_t table, Stage stage) {
 
 Expected<void, std::string> Journal::page(const Reached& reached, const Written& written,
                                           const std::map<std::string, std::uint64_t>& counts) {
-  if (descriptor_ < 0) return {};
+  if (!file_.is_open()) return {};
   Tree line = {{"part", reached.part}, {"cursor", reached.cursor}, {"items", reached.items}};
   if (reached.last) line["last"] = true;
   if (!written.file.empty()) {
@@ -227,7 +199,8 @@ Expected<void, std::string> Journal::page(const Reached& reached, const Written&
 }
 
 void Journal::remove() {
-  if (descriptor_ >= 0) ::unlink(path_.c_str());
+  std::error_code ignored;
+  if (file_.is_open()) os::remove(path_, ignored);
 }
 
 }  // namespace mayfly::transfer

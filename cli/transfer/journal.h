@@ -22,6 +22,7 @@
 #include "compat/json/json_tree.h"
 #include "engine/base/expected.h"
 #include "engine/base/mutex.h"
+#include "os/file.h"
 
 namespace mayfly::transfer {
 
@@ -48,10 +49,9 @@ class Journal {
   static std::unique_ptr<Journal> none(Plan plan);
   // Returns a sentence that says why a journal cannot be created at `path`, or an empty string if it can.
   static std::string in_the_way(const std::string& path);
-  ~Journal();
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  [[nodiscard]] bool is_kept() const { return descriptor_ >= 0; }
+  [[nodiscard]] bool is_kept() const { return file_.is_open(); }
   // The state when the journal was opened.
   [[nodiscard]] const std::map<std::size_t, Reached>& parts() const { return parts_; }
   [[nodiscard]] const std::map<std::size_t, Stage>& stages() const { return stages_; }
@@ -65,12 +65,12 @@ class Journal {
   void remove();
 
  private:
-  Journal(std::string path, int descriptor, Plan plan);
+  Journal(std::string path, os::File file, Plan plan);
   bool replay(const json::Tree& line);  // false: `line` does not belong in a journal
   Expected<void, std::string> append(const json::Tree& line);
 
   const std::string path_;
-  const int descriptor_;  // negative: nothing is recorded
+  const os::File file_;  // not open: nothing is recorded
   const Plan plan_;
   std::map<std::size_t, Reached> parts_;
   std::map<std::size_t, Stage> stages_;

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "os/path.h"
+
 namespace mayfly::transfer {
 
 Place Place::parse(const std::string& text) {
@@ -11,7 +13,7 @@ Place Place::parse(const std::string& text) {
     return {Kind::server, text};
   if (text == "-") return {Kind::standard, text};
   std::error_code failure;
-  const auto found = std::filesystem::status(text, failure);
+  const auto found = std::filesystem::status(os::path_of(text), failure);
   if (std::filesystem::is_directory(found)) return {Kind::directory, text};
   if (std::filesystem::exists(found)) return {Kind::file, text};
   for (const std::string_view ending : {".json", ".jsonl", ".ndjson", ".gz", ".zst"})

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "cli/views/jobs_view.h"
 #include "compat/json/json_tree.h"
+#include "os/terminal.h"
 
 namespace mayfly::transfer {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::chrono::seconds between_lines{10};
 
 Progress::Shows Progress::for_standard_error(bool is_quiet) {
   if (is_quiet) return Shows::nothing;
-  return ::isatty(STDERR_FILENO) == 1 ? Shows::bars : Shows::lines;
+  return os::is_terminal_error() ? Shows::bars : Shows::lines;
 }
 
 Progress::~Progress() {

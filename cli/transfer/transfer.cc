@@ -10,7 +10,6 @@
 #include <optional>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 #include "cli/anonymize/anonymizer.h"
@@ -38,6 +37,7 @@
 #include "engine/base/stopwatch.h"
 #include "http/base/log.h"
 #include "http/base/sha256.h"
+#include "os/path.h"
 
 namespace mayfly::transfer {
 namespace {
@@ -616,7 +616,8 @@ Outcome<void> Run::check_file() {
     return {};
   };
   std::error_code failure;
-  if (first->last || !std::filesystem::is_regular_file(from_.text, failure)) return check(*first);
+  if (first->last || !std::filesystem::is_regular_file(os::path_of(from_.text), failure))
+    return check(*first);
   TRY(const auto again, outcome(TableFileSource::open(from_.text, *selection_, false)));
   TRY(const auto pages, outcome(again->open(0, "")));
   for (bool last = false; !last;) {

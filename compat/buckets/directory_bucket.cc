@@ -1,10 +1,7 @@
 #include "compat/buckets/directory_bucket.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <dirent.h>
-#include <sys/stat.h>
+#include <system_error>
 
 #include "compat/json/utf8.h"
 #include "compat/wire/md5.h"
@@ -15,75 +12,65 @@
 namespace mayfly::compat::buckets {
 namespace {
 
-using outbound::Descriptor;
-using Parts = std::vector<std::string>;
+using std::errc;
 
-Failure failure_of_errno(int number) {
-  switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-    case EISDIR:
-    case ENXIO:
-    case ELOOP: return no_such_key();  // a link, or any other file that is not regular, counts as missing
-    case EACCES:
-    case EPERM: return access_denied();
-    case ENAMETOOLONG: return key_too_long();
-    default:
-      return internal_error("The bucket's directory cannot be accessed: " +
-                            std::string(std::strerror(number)));
-  }
+bool is_one_of(std::error_code error, std::initializer_list<errc> some) {
+  return std::ranges::any_of(some, [&](errc one) { return error == one; });
+}
+
+Failure failure_of_access(std::error_code error) {
+  // A link, or any other file that is not regular, counts as missing.
+  if (is_one_of(error, {errc::no_such_file_or_directory, errc::not_a_directory, errc::is_a_directory,
+                        errc::no_such_device_or_address, errc::too_many_symbolic_link_levels}))
+    return no_such_key();
+  if (is_one_of(error, {errc::permission_denied, errc::operation_not_permitted})) return access_denied();
+  if (error == errc::filename_too_long) return key_too_long();
+  return internal_error("The bucket's directory cannot be accessed: " + error.message());
 }
 
 bool is_reserved(std::string_view part) { return part.starts_with(DirectoryBucket::upload_name); }
 
-Outcome<Parts> parts_of(std::string_view key) {
+Outcome<os::Parts> parts_of(std::string_view key) {
   if (auto problem = problem_of_key(key)) return Unexpected{*std::move(problem)};
-  Parts parts;
+  os::Parts parts;
   for (std::size_t start = 0; start <= key.size();) {
     const std::size_t end = std::min(key.find('/', start), key.size());
     parts.emplace_back(key.substr(start, end - start));
     const std::string& part = parts.back();
-    if (outbound::names_nothing(part))
-      return Unexpected{invalid_argument("In a bucket that is a directory, a key must not have empty parts")};
+    if (os::names_nothing(part))
+      return Unexpected{invalid_argument(
+          "In a bucket that is a directory, each part of a key must be a file name and not empty, . or ..")};
     if (is_reserved(part)) {
       return Unexpected{
           invalid_argument("No part of a key can begin with " + std::string(DirectoryBucket::upload_name))};
     }
-    if (part.size() > NAME_MAX || parts.size() > DirectoryBucket::parts_max)
+    if (part.size() > os::part_bytes_max || parts.size() > DirectoryBucket::parts_max)
       return Unexpected{key_too_long()};
     start = end + 1;
   }
   return parts;
 }
 
-Outcome<outbound::RegularFile> open_file(int directory, std::string_view key) {
-  TRY(const Parts parts, parts_of(key));
-  auto file = outbound::open_regular(directory, parts);
-  if (!file.descriptor.is_open()) return Unexpected{failure_of_errno(errno)};
+Outcome<os::RegularFile> open_file(const os::Directory& directory, std::string_view key) {
+  TRY(const os::Parts parts, parts_of(key));
+  std::error_code error;
+  auto file = os::open_regular(directory, parts, error);
+  if (error) return Unexpected{failure_of_access(error)};
   return file;
 }
 
-#if defined(__APPLE__)
-timespec written_at(const struct stat& status) { return status.st_mtimespec; }
-#else
-timespec written_at(const struct stat& status) { return status.st_mtim; }
-#endif
-
 // Returns a string that changes when the file is replaced or written to.
-std::string version_of(const struct stat& status) {
-  const timespec written = written_at(status);
+std::string version_of(const os::Facts& facts) {
   std::string text;
-  for (const auto part : {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
-                          static_cast<std::int64_t>(status.st_size), std::int64_t{written.tv_sec},
-                          std::int64_t{written.tv_nsec}})
-    text += std::to_string(part) + "-";
+  for (const std::uint64_t part : facts.version) text += std::to_string(part) + "-";
   return text;
 }
 
-// Returns the failure for an errno from writing an object.
-Failure failure_of_writing(int number) {
-  if (number != ENOTDIR && number != EISDIR && number != EEXIST && number != ENOTEMPTY)
-    return failure_of_errno(number);
+// Returns the failure for an error of writing an object.
+Failure failure_of_writing(std::error_code error) {
+  if (!is_one_of(error,
+                 {errc::not_a_directory, errc::is_a_directory, errc::file_exists, errc::directory_not_empty}))
+    return failure_of_access(error);
   return invalid_argument(
       "In a bucket that is a directory, a key cannot be the parent path of another key or lead through a "
       "link");
@@ -96,28 +83,27 @@ class Walk {
       : prefix_(prefix), after_(after), stop_(stop) {}
 
   // `path` is "" or the directory's path with a trailing slash. Returns false when the page is complete.
-  Outcome<bool> visit(const Descriptor& directory, const std::string& path, std::size_t depth) {
+  Outcome<bool> visit(const os::Directory& directory, const std::string& path, std::size_t depth) {
     if (depth == DirectoryBucket::parts_max) return true;
     TRY(const auto names, names_in(directory, path));
+    std::error_code error;
     for (const std::string& name : names) {
       if (stop_.stop_requested()) return Unexpected{internal_error("The listing was canceled")};
       const std::string key = path + name;
       if (key.ends_with('/')) {
-        const Descriptor below(
-            ::openat(directory.number(), name.substr(0, name.size() - 1).c_str(), outbound::directory_flags));
-        if (!below.is_open()) continue;  // the directory was deleted or replaced by a link
+        const os::Directory below = directory.open_below(name.substr(0, name.size() - 1), error);
+        if (error) continue;  // the directory was deleted or replaced by a link
         TRY(const bool goes_on, visit(below, key, depth + 1));
         if (!goes_on) return false;
         continue;
       }
-      struct stat status {};
-      if (::fstatat(directory.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-      if (!S_ISREG(status.st_mode)) continue;
+      const os::Facts facts = directory.facts_of(name, error);
+      if (error || facts.kind != os::Kind::file) continue;
       if (found.objects.size() == listed_max) {
         found.next_token = found.objects.back().key;
         return false;
       }
-      found.objects.push_back({key, static_cast<std::uint64_t>(status.st_size)});
+      found.objects.push_back({key, facts.bytes});
     }
     return true;
   }
@@ -127,28 +113,17 @@ class Walk {
  private:
   // Returns the directory's entries that can be objects on the page or can contain such objects. Directory
   // names end with a slash, so that they sort as keys do.
-  [[nodiscard]] Outcome<std::vector<std::string>> names_in(const Descriptor& directory,
+  [[nodiscard]] Outcome<std::vector<std::string>> names_in(const os::Directory& directory,
                                                            const std::string& path) const {
-    const int number = ::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const entries = number < 0 ? nullptr : ::fdopendir(number);
-    if (entries == nullptr) {
-      const Descriptor unread(number);
-      return Unexpected{failure_of_errno(errno)};
-    }
+    std::error_code error;
+    auto entries = directory.entries(error);
+    if (error) return Unexpected{failure_of_access(error)};
     std::vector<std::string> names;
-    while (const dirent* entry = ::readdir(entries)) {
-      std::string name = entry->d_name;
-      if (outbound::names_nothing(name) || is_reserved(name) || !is_utf8(name)) continue;
-      bool below = entry->d_type == DT_DIR;
-      if (entry->d_type == DT_UNKNOWN) {
-        struct stat status {};
-        below = ::fstatat(directory.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                S_ISDIR(status.st_mode);
-      }
-      if (below) name += '/';
+    for (auto& [name, kind] : entries) {
+      if (is_reserved(name) || !is_utf8(name)) continue;
+      if (kind == os::Kind::directory) name += '/';
       if (may_hold(path + name)) names.push_back(std::move(name));
     }
-    ::closedir(entries);
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -167,7 +142,7 @@ class Walk {
 
 class DirectoryBucket::FileUpload final : public Upload {
  public:
-  FileUpload(std::shared_ptr<Descriptor> directory, std::string_view key)
+  FileUpload(std::shared_ptr<os::Directory> directory, std::string_view key)
       : directory_(std::move(directory)), key_(key) {}
   ~FileUpload() override { discard(); }
 
@@ -178,13 +153,14 @@ class DirectoryBucket::FileUpload final : public Upload {
   Outcome<void> open() {
     if (file_.is_open()) return {};
     TRY(parts_, parts_of(key_));
-    parent_ = outbound::open_parent(directory_->number(), parts_, true);
-    if (!parent_.is_open()) return Unexpected{failure_of_writing(errno)};
+    std::error_code error;
+    parent_ = os::open_parent(*directory_, parts_, true, error);
+    if (error) return Unexpected{failure_of_writing(error)};
     engine::SystemRandom random;
     temporary_ = std::string(upload_name) + engine::random_uuid(random);
-    file_ = Descriptor(::openat(parent_.number(), temporary_.c_str(),
-                                O_WRONLY | O_CREAT | O_EXCL | outbound::file_flags, 0600));
-    if (!file_.is_open()) return Unexpected{failure_of_writing(errno)};
+    file_ =
+        parent_.open_file(temporary_, {.access = os::Access::write, .make = os::Make::must_be_new}, error);
+    if (error) return Unexpected{failure_of_writing(error)};
     return {};
   }
   Outcome<void> write(std::string_view bytes) {
@@ -192,41 +168,40 @@ class DirectoryBucket::FileUpload final : public Upload {
     if (bytes.size() > object_bytes_max - written_) return Unexpected{entity_too_large()};
     sum_.add(bytes);
     written_ += bytes.size();
-    while (!bytes.empty()) {
-      const auto count = ::write(file_.number(), bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return Unexpected{failure_of_writing(errno)};
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
+    std::error_code error;
+    file_.write(bytes, error);
+    if (error) return Unexpected{failure_of_writing(error)};
     return {};
   }
   Outcome<Stored> put_in_place() {
     CHECK_OK(open());
     // Some file systems report a full disk only when the file is closed.
-    if (::close(file_.release()) != 0) return Unexpected{failure_of_writing(errno)};
-    if (::renameat(parent_.number(), temporary_.c_str(), parent_.number(), parts_.back().c_str()) != 0)
-      return Unexpected{failure_of_writing(errno)};
+    std::error_code error;
+    file_.close(error);
+    if (!error) parent_.rename(temporary_, parts_.back(), error);
+    if (error) return Unexpected{failure_of_writing(error)};
     temporary_.clear();
     return Stored{engine::hex(sum_.end()), written_};
   }
   void discard() {
-    if (!temporary_.empty()) ::unlinkat(parent_.number(), temporary_.c_str(), 0);
+    std::error_code ignored;
+    if (!temporary_.empty()) parent_.remove(temporary_, ignored);
   }
 
-  const std::shared_ptr<Descriptor> directory_;
+  const std::shared_ptr<os::Directory> directory_;
   const std::string key_;
-  Parts parts_;
-  Descriptor parent_, file_;
+  os::Parts parts_;
+  os::Directory parent_;
+  os::File file_;
   std::string temporary_;  // empty: no temporary file
   Md5 sum_;
   std::uint64_t written_ = 0;
 };
 
 Expected<std::shared_ptr<DirectoryBucket>, std::string> DirectoryBucket::open(const std::string& path) {
-  // The directory itself can be a link, because it was named by the user who started the server.
-  Descriptor directory(::open(path.c_str(), outbound::path_flag | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.is_open())
-    return Unexpected{"cannot open the bucket directory " + path + ": " + std::strerror(errno)};
+  std::error_code error;
+  auto directory = os::Directory::open(path, error);
+  if (error) return Unexpected{"cannot open the bucket directory " + path + ": " + error.message()};
   return std::shared_ptr<DirectoryBucket>(new DirectoryBucket(std::move(directory)));
 }
 
@@ -240,29 +215,23 @@ void DirectoryBucket::list(std::string_view prefix, const std::optional<std::str
 }
 
 void DirectoryBucket::head(std::string_view key, std::stop_token, Done<Object> done) {
-  const auto file = open_file(directory_->number(), key);
+  const auto file = open_file(*directory_, key);
   if (!file) return done(Unexpected{file.error()});
-  done(Object{std::string(key), static_cast<std::uint64_t>(file->status.st_size)});
+  done(Object{std::string(key), file->facts.bytes});
 }
 
 void DirectoryBucket::read(std::string_view key, std::uint64_t offset, std::string_view version,
                            std::stop_token, Done<Piece> done) {
-  const auto file = open_file(directory_->number(), key);
+  const auto file = open_file(*directory_, key);
   if (!file) return done(Unexpected{file.error()});
-  Piece piece{.object_bytes = static_cast<std::uint64_t>(file->status.st_size),
-              .version = version_of(file->status)};
+  Piece piece{.object_bytes = file->facts.bytes, .version = version_of(file->facts)};
   if (!version.empty() && version != piece.version) return done(Unexpected{changed_meanwhile()});
   if (offset < piece.object_bytes) {
     piece.bytes.resize(std::min<std::uint64_t>(piece_bytes_max, piece.object_bytes - offset));
-    std::size_t filled = 0;
-    while (filled < piece.bytes.size()) {
-      const auto count = ::pread(file->descriptor.number(), piece.bytes.data() + filled,
-                                 piece.bytes.size() - filled, static_cast<off_t>(offset + filled));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return done(Unexpected{failure_of_errno(errno)});
-      if (count == 0) return done(Unexpected{changed_meanwhile()});  // the file was truncated
-      filled += static_cast<std::size_t>(count);
-    }
+    std::error_code error;
+    const std::size_t got = file->file.read_at(offset, piece.bytes, error);
+    if (error) return done(Unexpected{failure_of_access(error)});
+    if (got < piece.bytes.size()) return done(Unexpected{changed_meanwhile()});  // the file was truncated
   }
   done(std::move(piece));
 }

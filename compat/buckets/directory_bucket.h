@@ -3,7 +3,7 @@
 //
 //   TRY(auto bucket, DirectoryBucket::open("/exports"));
 //
-// No key leads out of the directory, and no link is followed (outbound/beneath.h). A file is written under a
+// No key leads out of the directory, and no link is followed (os/directory.h). A file is written under a
 // temporary name, which begins with `upload_name` and is not a valid key, and is renamed to its key when it
 // is complete. A server that is killed can leave such a file behind. Files are accessible only to their owner
 // (0600), and so are the directories created for them (0700). If the disk is full, a write fails with
@@ -18,7 +18,7 @@
 #include <string>
 
 #include "compat/buckets/bucket.h"
-#include "compat/outbound/beneath.h"
+#include "os/directory.h"
 
 namespace mayfly::compat::buckets {
 
@@ -39,10 +39,10 @@ class DirectoryBucket final : public Bucket {
 
  private:
   class FileUpload;
-  explicit DirectoryBucket(outbound::Descriptor directory)
-      : directory_(std::make_shared<outbound::Descriptor>(std::move(directory))) {}
+  explicit DirectoryBucket(os::Directory directory)
+      : directory_(std::make_shared<os::Directory>(std::move(directory))) {}
 
-  const std::shared_ptr<outbound::Descriptor> directory_;  // shared with uploads
+  const std::shared_ptr<os::Directory> directory_;  // shared with uploads
 };
 
 }  // namespace mayfly::compat::buckets

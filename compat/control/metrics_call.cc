@@ -19,10 +19,10 @@
 #include "engine/background/history_size.h"
 #include "engine/background/replication.h"
 #include "engine/background/snapshots.h"
-#include "engine/base/process_memory.h"
 #include "engine/items/expiry_view.h"
 #include "engine/items/recent_writes.h"
 #include "engine/tables/catalog.h"
+#include "os/memory.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -230,7 +230,7 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   text.sample("mayfly_memory_bytes", "", static_cast<std::int64_t>(database.health().footprint_bytes()));
   text.about("mayfly_resident_bytes", "gauge",
              "Resident memory of the process in bytes, without mapped files; 0 if unknown.");
-  text.sample("mayfly_resident_bytes", "", static_cast<std::int64_t>(engine::resident_memory_bytes()));
+  text.sample("mayfly_resident_bytes", "", static_cast<std::int64_t>(os::resident_memory_bytes()));
   text.about("mayfly_recent_write_bytes", "gauge", "Bytes of recent writes that are kept for stale reads.");
   text.sample("mayfly_recent_write_bytes", "", static_cast<std::int64_t>(database.recent_writes().bytes()));
   text.about("mayfly_event_bytes", "gauge", "Bytes of changes that event streams have not delivered yet.");

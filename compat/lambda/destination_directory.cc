@@ -1,21 +1,14 @@
 #include "compat/lambda/destination_directory.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
-#include "compat/outbound/beneath.h"
 #include "engine/base/mutex.h"
+#include "os/path.h"
 
 namespace mayfly::compat::triggers {
 namespace {
-
-constexpr int append_flags = O_WRONLY | O_CREAT | O_APPEND | outbound::file_flags;
 
 std::string_view path_of(std::string_view destination) {
   constexpr std::string_view scheme = "file://";
@@ -23,62 +16,52 @@ std::string_view path_of(std::string_view destination) {
   return destination;
 }
 
-// Returns the file's status if the file can be written to. A file with a second hard link is rejected,
-// because that link could be outside the directory.
-std::optional<struct stat> regular_file(int descriptor) {
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)
-    return std::nullopt;
-  return status;
-}
-
 }  // namespace
 
 Expected<std::unique_ptr<DestinationDirectory>, std::string> DestinationDirectory::open(
     const std::string& path, std::int64_t file_bytes_max) {
-  const auto made = [&](int descriptor, std::vector<std::string> names) {
+  const auto made = [&](os::Directory directory, std::vector<std::string> names) {
     return std::unique_ptr<DestinationDirectory>(
-        new DestinationDirectory(descriptor, std::move(names), file_bytes_max));
+        new DestinationDirectory(std::move(directory), std::move(names), file_bytes_max));
   };
-  if (path.empty()) return made(-1, {});
-  const int descriptor = ::open(path.c_str(), outbound::path_flag | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return Unexpected{"cannot open the destination directory " + path + ": " + std::strerror(errno)};
-  }
-  std::error_code ignored;
+  if (path.empty()) return made({}, {});
+  std::error_code error, ignored;
+  auto directory = os::Directory::open(path, error);
+  if (error) return Unexpected{"cannot open the destination directory " + path + ": " + error.message()};
   std::vector<std::string> names;
+  const std::filesystem::path given = os::path_of(path);
   for (const auto& name :
-       {std::filesystem::absolute(path, ignored), std::filesystem::canonical(path, ignored)}) {
-    std::string text = name.lexically_normal().string();
+       {std::filesystem::absolute(given, ignored), std::filesystem::canonical(given, ignored)}) {
+    if (name.empty()) continue;  // it could not be resolved
+    std::string text = os::text_of(name.lexically_normal());
+    if constexpr (std::filesystem::path::preferred_separator != '/') {
+      std::ranges::replace(text, '\\', '/');
+      text.insert(0, 1, '/');  // file:///C:/exports/a.jsonl
+    }
     if (!text.ends_with('/')) text += '/';
     names.push_back(std::move(text));
   }
-  return made(descriptor, std::move(names));
-}
-
-DestinationDirectory::~DestinationDirectory() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  return made(std::move(directory), std::move(names));
 }
 
 bool DestinationDirectory::is_file(std::string_view destination) {
   return path_of(destination).starts_with('/');
 }
 
-Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(
-    std::string_view destination) const {
-  if (descriptor_ < 0) {
+Expected<os::Parts, std::string> DestinationDirectory::parts_of(std::string_view destination) const {
+  if (!directory_.is_open()) {
     return Unexpected{std::string("File destinations are available only with --destination-dir")};
   }
   std::string_view rest = path_of(destination);
   for (const std::string& name : names_) {
     if (!rest.starts_with(name)) continue;
     rest.remove_prefix(name.size());
-    std::vector<std::string> parts;
+    os::Parts parts;
     for (std::size_t start = 0; start <= rest.size();) {
       const std::size_t end = std::min(rest.find('/', start), rest.size());
       parts.emplace_back(rest.substr(start, end - start));
       const std::string& part = parts.back();
-      if (outbound::names_nothing(part)) {
+      if (os::names_nothing(part)) {
         return Unexpected{"The path below " + name +
                           " must not have NUL bytes or parts that are empty, . or .."};
       }
@@ -91,12 +74,13 @@ Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(
 
 Expected<void, std::string> DestinationDirectory::check(std::string_view destination) const {
   TRY(const auto parts, parts_of(destination));
-  const outbound::Descriptor parent = outbound::open_parent(descriptor_, parts);
-  if (!parent.is_open())
+  std::error_code error;
+  const os::Directory parent = os::open_parent(directory_, parts, false, error);
+  if (error)
     return Unexpected{std::string("The file's directory does not exist or is reached through a link")};
-  const outbound::Descriptor file(::openat(parent.number(), parts.back().c_str(), outbound::look_flags));
-  if (!file.is_open() && errno == ENOENT) return {};
-  if (!file.is_open() || !regular_file(file.number())) {
+  const os::Facts facts = parent.facts_of(parts.back(), error);
+  if (error == std::errc::no_such_file_or_directory) return {};
+  if (error || !facts.is_only_here()) {
     return Unexpected{std::string("The existing file is not a regular file or has other hard links")};
   }
   return {};
@@ -106,18 +90,19 @@ bool DestinationDirectory::append(std::string_view destination, std::string_view
   const auto parts = parts_of(destination);
   if (!parts) return false;
   const engine::Lock lock(mutex_);
-  const outbound::Descriptor parent = outbound::open_parent(descriptor_, *parts);
-  if (!parent.is_open()) return false;
-  const outbound::Descriptor file(::openat(parent.number(), parts->back().c_str(), append_flags, 0600));
-  if (!file.is_open()) return false;
-  const auto status = regular_file(file.number());
+  std::error_code error, ignored;
+  const os::Directory parent = os::open_parent(directory_, *parts, false, error);
+  if (error) return false;
+  const os::File file =
+      parent.open_file(parts->back(), {.access = os::Access::append, .make = os::Make::if_missing}, error);
+  if (error) return false;
+  const os::Facts facts = file.facts(error);
   const std::string text = std::string(line) + "\n";
-  const auto bytes = static_cast<std::int64_t>(text.size());
-  if (!status || status->st_size > file_bytes_max_ - bytes) return false;
-  if (::write(file.number(), text.data(), text.size()) == bytes) return true;
-  [[maybe_unused]] const int cut =
-      ::ftruncate(file.number(), status->st_size);  // a full disk must not leave half a line
-  return false;
+  const auto bytes = static_cast<std::int64_t>(facts.bytes + text.size());
+  if (error || !facts.is_only_here() || bytes > file_bytes_max_) return false;
+  file.write(text, error);
+  if (error) file.truncate(facts.bytes, ignored);  // a full disk must not leave half a line
+  return !error;
 }
 
 }  // namespace mayfly::compat::triggers

@@ -20,6 +20,7 @@
 
 #include "engine/base/expected.h"
 #include "engine/base/mutex.h"
+#include "os/directory.h"
 
 namespace mayfly::compat::triggers {
 
@@ -31,7 +32,6 @@ class DestinationDirectory {
   // messages.
   static Expected<std::unique_ptr<DestinationDirectory>, std::string> open(
       const std::string& path, std::int64_t file_bytes_max = file_bytes_max_default);
-  ~DestinationDirectory();
   DestinationDirectory(const DestinationDirectory&) = delete;
   DestinationDirectory& operator=(const DestinationDirectory&) = delete;
 
@@ -44,13 +44,13 @@ class DestinationDirectory {
   bool append(std::string_view destination, std::string_view line);
 
  private:
-  DestinationDirectory(int descriptor, std::vector<std::string> names, std::int64_t file_bytes_max)
-      : descriptor_(descriptor), names_(std::move(names)), file_bytes_max_(file_bytes_max) {}
+  DestinationDirectory(os::Directory directory, std::vector<std::string> names, std::int64_t file_bytes_max)
+      : directory_(std::move(directory)), names_(std::move(names)), file_bytes_max_(file_bytes_max) {}
 
   // Returns the parts of the destination's path below the directory.
-  [[nodiscard]] Expected<std::vector<std::string>, std::string> parts_of(std::string_view destination) const;
+  [[nodiscard]] Expected<os::Parts, std::string> parts_of(std::string_view destination) const;
 
-  const int descriptor_;                  // -1: no directory
+  const os::Directory directory_;         // not open: there is no directory
   const std::vector<std::string> names_;  // the directory's path as it was given, and with links resolved
   const std::int64_t file_bytes_max_;
   engine::Mutex mutex_;  // serializes append(), so that lines do not interleave

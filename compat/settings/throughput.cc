@@ -1,8 +1,8 @@
 #include "compat/settings/throughput.h"
 
 #include <array>
+#include <chrono>
 #include <cstdio>
-#include <ctime>
 
 #include "compat/json/json_members.h"
 #include "compat/wire/shape.h"
@@ -25,15 +25,21 @@ std::string for_target(std::string_view index) {
 
 // Formats a time as in AWS's messages: "Wednesday, July 25, 2018 at 3:48:14 PM Coordinated Universal Time".
 std::string spoken_time(engine::Instant instant) {
-  const std::time_t seconds = instant / 1000;
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  std::array<char, 64> day{}, time{};
-  std::strftime(day.data(), day.size(), "%A, %B ", &utc);
-  std::strftime(time.data(), time.size(), ":%M:%S %p Coordinated Universal Time", &utc);
-  const int hour = utc.tm_hour % 12 == 0 ? 12 : utc.tm_hour % 12;
-  return std::string(day.data()) + std::to_string(utc.tm_mday) + ", " + std::to_string(utc.tm_year + 1900) +
-         " at " + std::to_string(hour) + time.data();
+  constexpr std::array days = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
+  constexpr std::array months = {"January", "February", "March",     "April",   "May",      "June",
+                                 "July",    "August",   "September", "October", "November", "December"};
+  using namespace std::chrono;
+  const sys_time<milliseconds> time{milliseconds(instant)};
+  const auto day = floor<std::chrono::days>(time);
+  const year_month_day date(day);
+  const hh_mm_ss clock(floor<seconds>(time - day));
+  std::array<char, 64> minutes{};
+  std::snprintf(minutes.data(), minutes.size(), ":%02d:%02d %s Coordinated Universal Time",
+                static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
+                is_am(clock.hours()) ? "AM" : "PM");
+  return std::string(days[weekday(day).c_encoding()]) + ", " + months[unsigned{date.month()} - 1] + " " +
+         std::to_string(unsigned{date.day()}) + ", " + std::to_string(int{date.year()}) + " at " +
+         std::to_string(make12(clock.hours()).count()) + minutes.data();
 }
 
 std::int64_t decreases_today(const Throughput& throughput, engine::Instant now) {

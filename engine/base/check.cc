@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <unistd.h>
 
 #include "engine/base/thread_local.h"
+#include "os/terminal.h"
 
 namespace mayfly::engine {
 namespace {
@@ -35,7 +35,7 @@ void print(const FailedCheck& failed) {
                                    "mayfly: internal check failed, please report this bug: %s (%s:%d)\n",
                                    failed.expression, failed.file, failed.line);
   const std::size_t printed = std::min(static_cast<std::size_t>(std::max(length, 0)), line.size() - 1);
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), printed);
+  os::write_error({line.data(), printed});
 }
 
 }  // namespace

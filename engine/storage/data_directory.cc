@@ -1,15 +1,14 @@
 #include "engine/storage/data_directory.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <string_view>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
+
+#include "os/directory.h"
+#include "os/file.h"
+#include "os/path.h"
 
 namespace mayfly::engine {
 namespace {
@@ -27,31 +26,27 @@ constexpr std::string_view older_marks[] = {"Mayfly's data, format 1\n", "Mayfly
 
 enum class Contents { none, marked, older_mark, other_mark, database, strange };
 
-// In a directory that belongs to another user, any file can be a pipe, a device or a link. With these flags,
-// opening the file neither waits nor follows a link.
-constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-
 // Returns the contents of the file or, if the file is longer than the mark, enough of them to show that it is
-// not the mark. Returns nullopt if the file is not a regular file or cannot be read.
+// not the mark. Returns nullopt if the file is not a regular file or cannot be read. In a directory that
+// belongs to another user, any file can be a pipe, a device or a link, so opening it must neither wait nor
+// follow a link.
 std::optional<std::string> read_mark(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | file_flags);
-  if (file < 0) return std::nullopt;
-  struct stat status {};
+  std::error_code error;
+  const os::File file = os::File::open(path, {}, error);
+  if (error || file.facts(error).kind != os::Kind::file) return std::nullopt;
   std::string text(2 * mark.size(), '\0');
-  const bool regular = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-  const ssize_t got = regular ? ::read(file, text.data(), text.size()) : -1;
-  ::close(file);
-  if (got < 0) return std::nullopt;
-  text.resize(static_cast<std::size_t>(got));
+  text.resize(file.read(text, error));
+  if (error) return std::nullopt;
   return text;
 }
 
 Contents contents_of(const std::string& path, std::error_code& error) {
   bool any = false, database = false;
-  for (fs::directory_iterator entries(path, error), end; !error && entries != end; entries.increment(error)) {
-    const std::string name = entries->path().filename();
+  for (fs::directory_iterator entries(os::path_of(path), error), end; !error && entries != end;
+       entries.increment(error)) {
+    const std::string name = os::text_of(entries->path().filename());
     if (name == mark_name) {
-      const auto text = read_mark(entries->path());
+      const auto text = read_mark(os::text_of(entries->path()));
       if (!text) return Contents::strange;
       if (std::ranges::find(older_marks, *text) != std::end(older_marks)) return Contents::older_mark;
       // A process that is killed before it writes the mark leaves an empty file.
@@ -91,19 +86,14 @@ Expected<std::optional<DataDirectory>, std::string> recognise(const std::string&
 // they are, because chmod fails. Modes are changed through open descriptors, so a link that replaces a file
 // in the meantime has no effect outside the directory.
 void narrow(const std::string& path) {
-  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return;
-  (void)::fchmod(directory, S_IRWXU);
   std::error_code error;
-  for (fs::directory_iterator entries(path, error), end; !error && entries != end; entries.increment(error)) {
-    const int file = ::openat(directory, entries->path().filename().c_str(), O_RDONLY | file_flags);
-    if (file < 0) continue;
-    struct stat status {};
-    if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1)
-      (void)::fchmod(file, S_IRUSR | S_IWUSR);
-    ::close(file);
+  const os::Directory directory = os::Directory::open(path, error);
+  if (error) return;
+  directory.restrict_to_owner(error);
+  for (const os::Entry& entry : directory.entries(error)) {
+    const os::File file = directory.open_file(entry.name, {}, error);
+    if (!error && file.facts(error).is_only_here()) file.restrict_to_owner(error);
   }
-  ::close(directory);
 }
 
 }  // namespace
@@ -116,15 +106,15 @@ Expected<DataDirectory, std::string> recognise_data_directory(const std::string&
 
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) {
-    fs::path directory(path);
+  if (!fs::exists(os::path_of(path), error)) {
+    fs::path directory = os::path_of(path);
     if (!directory.has_filename()) directory = directory.parent_path();  // "data/"
     if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
     if (error) return cannot("create", path, error.message());
-    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-      return cannot("create", path, std::strerror(errno));
-  } else if (!fs::is_directory(path, error)) {
-    return cannot("create", path, std::strerror(ENOTDIR));
+    os::make_directory(path, error);
+    if (error) return cannot("create", path, error.message());
+  } else if (!fs::is_directory(os::path_of(path), error)) {
+    return cannot("create", path, std::make_error_code(std::errc::not_a_directory).message());
   }
   TRY(const std::optional<DataDirectory> found, recognise(path));
   if (found && *found != DataDirectory::claimed) return *found;
@@ -134,14 +124,13 @@ Expected<DataDirectory, std::string> claim_data_directory(const std::string& pat
 
 Expected<void, std::string> mark_data_directory(const std::string& path) {
   narrow(path);
-  const std::string name = (fs::path(path) / mark_name).string();
-  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | file_flags, S_IRUSR | S_IWUSR);
-  if (file < 0) return cannot("write to", path, std::strerror(errno));
-  (void)::fchmod(file, S_IRUSR | S_IWUSR);
-  const bool written = ::write(file, mark.data(), mark.size()) == static_cast<ssize_t>(mark.size());
-  const int failure = errno;
-  ::close(file);
-  if (!written) return cannot("write to", path, std::strerror(failure));
+  const std::string name = path + "/" + std::string(mark_name);
+  std::error_code error, ignored;
+  const os::File file =
+      os::File::open(name, {.access = os::Access::write, .make = os::Make::if_missing}, error);
+  if (!error) file.restrict_to_owner(ignored);
+  if (!error) file.write(mark, error);
+  if (error) return cannot("write to", path, error.message());
   return {};
 }
 

@@ -25,14 +25,9 @@
 #include <thread>
 #include <utility>
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
 #include "engine/base/clock.h"
 #include "engine/base/interleaving.h"
 #include "engine/base/mutex.h"
-#include "engine/base/process_memory.h"
 #include "engine/base/thread_local.h"
 #include "engine/storage/data_directory.h"
 #include "engine/storage/key_space.h"
@@ -40,6 +35,9 @@
 #include "engine/storage/storage_jobs.h"
 #include "engine/storage/write_ahead_log.h"
 #include "engine/values/key_codec.h"
+#include "os/file.h"
+#include "os/memory.h"
+#include "os/path.h"
 
 namespace mayfly::engine {
 namespace {
@@ -337,7 +335,7 @@ struct Storage::Engine final {
       : report(options.report),
         memory_bytes_max(options.memory_bytes_max != 0 || !options.directory.empty()
                              ? options.memory_bytes_max
-                             : process_memory_bytes() / 2),
+                             : os::process_memory_bytes() / 2),
         is_process(options.is_process && options.directory.empty()),
         scheduler(options.make_scheduler(1)) {}
 
@@ -365,7 +363,7 @@ struct Storage::Engine final {
            static_cast<std::uint64_t>(memory_file_bytes + *held_bytes);
   }
   [[nodiscard]] std::uint64_t memory_bytes() const {
-    return std::max(footprint_bytes(), is_process ? resident_memory_bytes() : 0);
+    return std::max(footprint_bytes(), is_process ? os::resident_memory_bytes() : 0);
   }
   [[nodiscard]] std::uint64_t bytes_in(std::string_view begin, std::string_view end) const;
 
@@ -624,10 +622,8 @@ bool Storage::Engine::trim_may_help(std::uint64_t process_bytes) const {
 }
 
 void Storage::Engine::trim() {
-#if defined(__GLIBC__)
-  ::malloc_trim(0);
-#endif
-  if (is_process) bytes_after_trim = resident_memory_bytes();
+  os::trim_freed_memory();
+  if (is_process) bytes_after_trim = os::resident_memory_bytes();
 }
 
 void Storage::Engine::compact_all() {
@@ -648,7 +644,7 @@ void Storage::Engine::compact_all() {
 
 std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   if (!memory) return std::nullopt;
-  if (is_process && trim_may_help(resident_memory_bytes())) trim();
+  if (is_process && trim_may_help(os::resident_memory_bytes())) trim();
   if (job_ended.exchange(false)) {
     trims = true;  // later, because a job frees its memory only after it has called its listeners
     return quiet_time;
@@ -678,7 +674,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   trims = !quiet && !full;  // while writes continue, the allocator soon reuses freed pages
   if (trims) return quiet_time;
   trim();
-  if (quiet && is_process) give_back_code();
+  if (quiet && is_process) os::give_back_code();
   return enough_if_idle && !compacts ? std::optional(quiet_time) : std::nullopt;
 }
 
@@ -741,14 +737,26 @@ namespace {
 
 // RocksDB has no separate status code for a held LOCK file. The text is "IO error: While lock file:
 // .../LOCK: ..." if another process holds it, and "IO error: lock hold by current process, ..." if this
-// process holds it.
-Unexpected<std::string> cannot_open(const std::string& directory, const rocksdb::Status& status) {
+// process holds it. On Windows, it is "IO error: Failed to create lock file: ..." for every reason.
+bool is_held(const std::string& directory, const rocksdb::Status& status) {
   const std::string text = status.ToString();
-  if (status.IsIOError() && (text.find("While lock file") != std::string::npos ||
-                             text.find("lock hold by current process") != std::string::npos))
-    return Unexpected{"the data directory " + directory + " is in use by another process"};
-  return Unexpected{"cannot open the data directory " + directory + ": " + text};
+  const auto says = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (!status.IsIOError()) return false;
+  if (says("While lock file") || says("lock hold by current process")) return true;
+  std::error_code error;
+  if (says("Failed to create lock file"))
+    (void)os::File::open(directory + "/LOCK", {.access = os::Access::write}, error);
+  return error == std::errc::device_or_resource_busy;
 }
+
+Unexpected<std::string> cannot_open(const std::string& directory, const rocksdb::Status& status) {
+  if (is_held(directory, status))
+    return Unexpected{"the data directory " + directory + " is in use by another process"};
+  return Unexpected{"cannot open the data directory " + directory + ": " + status.ToString()};
+}
+
+// RocksDB appends names with a slash, which Windows forbids in paths that begin with \\?\.
+std::string plain(const std::string& path) { return os::text_of(os::path_of(path)); }
 
 // A RocksDB database without a mark was written either by a Mayfly version that did not write marks yet, or
 // by another program.
@@ -785,6 +793,7 @@ Expected<void, std::string> prepare(const std::string& directory, const rocksdb:
 }  // namespace
 
 Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions options) {
+  options.directory = plain(options.directory);
   auto engine = std::make_unique<Engine>(options);
   rocksdb::Options rocksdb_options;
   std::string path = options.directory;
@@ -823,7 +832,8 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
   return std::unique_ptr<Storage>(new Storage(std::move(options), std::move(engine)));
 }
 
-Expected<DirectoryLock, std::string> DirectoryLock::take(const std::string& directory) {
+Expected<DirectoryLock, std::string> DirectoryLock::take(const std::string& given) {
+  const std::string directory = plain(given);
   rocksdb::FileLock* lock = nullptr;
   // RocksDB creates the LOCK file when it opens a database. Creating the file here would
   // change the directory.
@@ -838,13 +848,13 @@ DirectoryLock::~DirectoryLock() {
 }
 
 Expected<std::unique_ptr<Storage>, Storage::OpenFailure> Storage::open_to_read(const std::string& directory) {
-  StorageOptions options{.directory = directory};
+  StorageOptions options{.directory = plain(directory)};
   auto engine = std::make_unique<Engine>(options);
   rocksdb::Options rocksdb_options = disk_options();
   rocksdb_options.create_if_missing = false;
   rocksdb_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   rocksdb::DB* db = nullptr;
-  if (const auto status = rocksdb::DB::OpenForReadOnly(rocksdb_options, directory, &db); !status.ok())
+  if (const auto status = rocksdb::DB::OpenForReadOnly(rocksdb_options, options.directory, &db); !status.ok())
     return Unexpected{OpenFailure{cannot_open(directory, status).error,
                                   status.IsCorruption() || status.IsPathNotFound() || status.IsNotFound()}};
   engine->db.reset(db);
@@ -869,7 +879,7 @@ std::string Storage::table_file_flaw(const std::string& path) {
 }
 
 Expected<void, std::string> Storage::put_together(const std::string& directory) {
-  if (const auto status = rocksdb::RepairDB(directory, disk_options()); !status.ok())
+  if (const auto status = rocksdb::RepairDB(plain(directory), disk_options()); !status.ok())
     return Unexpected{"cannot repair the data directory " + directory + ": " + status.ToString()};
   return {};
 }

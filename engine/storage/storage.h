@@ -55,7 +55,7 @@ struct StorageOptions {
   std::function<void(std::string_view)> report;
   MakeScheduler make_scheduler = make_thread_scheduler;  // for background work
   rocksdb::Env* env = nullptr;                           // provides files and memory; nullptr: the host's
-  std::uint64_t memory_bytes_max = 0;  // limit for in-memory storage; 0: half of process_memory_bytes()
+  std::uint64_t memory_bytes_max = 0;  // limit for in-memory storage; 0: half of os::process_memory_bytes()
   // For in-memory storage. True if the process does nothing but serve this storage; has_room() then counts
   // all memory of the process.
   bool is_process = false;

@@ -6,6 +6,7 @@
 
 #include "engine/storage/storage.h"
 #include "engine/storage/write_ahead_log.h"
+#include "os/path.h"
 
 namespace mayfly::engine {
 namespace {
@@ -16,8 +17,9 @@ namespace fs = std::filesystem;
 std::vector<std::string> files_ending(const std::string& directory, std::string_view ending) {
   std::vector<std::string> paths;
   std::error_code error;
-  for (fs::directory_iterator files(directory, error), end; !error && files != end; files.increment(error))
-    if (files->path().extension() == ending) paths.push_back(files->path());
+  for (fs::directory_iterator files(os::path_of(directory), error), end; !error && files != end;
+       files.increment(error))
+    if (files->path().extension() == ending) paths.push_back(os::text_of(files->path()));
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -25,7 +27,7 @@ std::vector<std::string> files_ending(const std::string& directory, std::string_
 Expected<std::string, std::string> made_lost_directory(const std::string& directory) {
   const std::string lost = directory + "/lost";
   std::error_code error;
-  fs::create_directory(lost, error);
+  fs::create_directory(os::path_of(lost), error);
   if (error) return Unexpected{"cannot create " + lost + ": " + error.message()};
   return lost;
 }
@@ -33,8 +35,8 @@ Expected<std::string, std::string> made_lost_directory(const std::string& direct
 Expected<void, std::string> move_to(const std::string& lost, const std::string& path,
                                     std::vector<std::string>& done) {
   std::error_code error;
-  const std::string to = lost + "/" + fs::path(path).filename().string();
-  fs::rename(path, to, error);
+  const std::string to = lost + "/" + os::text_of(os::path_of(path).filename());
+  fs::rename(os::path_of(path), os::path_of(to), error);
   if (error) return Unexpected{"cannot move " + path + " to " + to + ": " + error.message()};
   done.push_back("moved " + path + " to " + to);
   return {};
@@ -52,9 +54,9 @@ Expected<void, std::string> cut_logs(const std::string& directory, const std::st
   for (const std::string& log : files_ending(directory, ".log"))
     if (log > damaged->path) CHECK_OK(move_to(lost, log, done));
   std::error_code error;
-  const std::string copy = lost + "/" + fs::path(damaged->path).filename().string();
-  fs::copy_file(damaged->path, copy, fs::copy_options::overwrite_existing, error);
-  if (!error) fs::resize_file(damaged->path, damaged->offset, error);
+  const std::string copy = lost + "/" + os::text_of(os::path_of(damaged->path).filename());
+  fs::copy_file(os::path_of(damaged->path), os::path_of(copy), fs::copy_options::overwrite_existing, error);
+  if (!error) fs::resize_file(os::path_of(damaged->path), damaged->offset, error);
   if (error) return Unexpected{"cannot truncate " + damaged->path + ": " + error.message()};
   done.push_back("truncated " + damaged->path + " at byte " + std::to_string(damaged->offset) +
                  "; a full copy is in " + copy);

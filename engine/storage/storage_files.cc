@@ -1,13 +1,11 @@
 #include "engine/storage/storage_files.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <system_error>
 #include <utility>
+
+#include "os/file.h"
 
 namespace mayfly::engine {
 namespace {
@@ -30,17 +28,13 @@ IOStatus passing(IOStatus status) {
 // Creates the file with mode 0600 before RocksDB opens it. RocksDB creates files with 0644, but an existing
 // file keeps its mode, so the file never has a wider mode. Refuses a symbolic link: RocksDB would follow it
 // and truncate its target.
-IOStatus make_private(const std::string& path, int flags = 0) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
-                          S_IRUSR | S_IWUSR);
-  if (file < 0) {
-    struct stat there {};
-    if (errno == EEXIST && ::lstat(path.c_str(), &there) == 0 && S_ISREG(there.st_mode))
-      return IOStatus::OK();
-    return IOStatus::IOError("While making " + path, std::strerror(errno));
-  }
-  (void)::fchmod(file, S_IRUSR | S_IWUSR);  // for an unusual umask or an existing file
-  ::close(file);
+IOStatus make_private(const std::string& path, os::Make make) {
+  std::error_code error, ignored;
+  const os::File file = os::File::open(path, {.access = os::Access::write, .make = make}, error);
+  if (error == std::errc::file_exists && os::facts_of(path, false, ignored).kind == os::Kind::file)
+    return IOStatus::OK();
+  if (error) return IOStatus::IOError("While making " + path, error.message());
+  file.restrict_to_owner(ignored);  // for an unusual umask or an existing file
   return IOStatus::OK();
 }
 
@@ -94,7 +88,7 @@ class PrivateFiles final : public rocksdb::FileSystemWrapper {
     if (gives_up_()) return rocksdb::status_to_io_status(rocksdb::Status::ShutdownInProgress());
     if (refuses_ || (fails_ && fails_(path)))
       return passing(IOStatus::IOError("While making " + path, "a test made it fail"));
-    IOStatus status = make_private(path);
+    IOStatus status = make_private(path, os::Make::if_missing);
     if (status.ok()) status = target()->NewWritableFile(path, options, file, context);
     if (status.ok()) *file = std::make_unique<WrittenFile>(std::move(*file), path, fails_);
     return passing(std::move(status));
@@ -122,9 +116,9 @@ class PrivateFiles final : public rocksdb::FileSystemWrapper {
   }
   IOStatus LockFile(const std::string& path, const IOOptions& options, rocksdb::FileLock** lock,
                     IODebugContext* context) override {
-    // O_EXCL: an existing file must not be opened, because closing it would release the lock that this
-    // process holds on it.
-    if (IOStatus status = make_private(path, O_EXCL); !status.ok()) return status;
+    // An existing file must not be opened, because closing it would release the lock that this process holds
+    // on it.
+    if (IOStatus status = make_private(path, os::Make::must_be_new); !status.ok()) return status;
     return target()->LockFile(path, options, lock, context);
   }
 

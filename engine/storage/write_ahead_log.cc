@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "engine/base/whole_number.h"
+#include "os/path.h"
 
 namespace mayfly::engine {
 namespace {
@@ -129,7 +130,7 @@ bool is_cut(std::string_view log, std::size_t offset) {
 }
 
 Expected<std::string, std::string> file_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(os::path_of(path), std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.eof() && file.fail()) return Unexpected{"cannot read " + path + ": " + std::strerror(errno)};
   return bytes;
@@ -167,13 +168,14 @@ LogCheck check_log(std::string_view log, bool is_last) {
 Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& directory) {
   std::vector<std::pair<std::uint64_t, std::string>> logs;  // number, path
   std::error_code error;
-  for (fs::directory_iterator files(directory, error), end; !error && files != end; files.increment(error)) {
-    const std::string name = files->path().filename();
+  for (fs::directory_iterator files(os::path_of(directory), error), end; !error && files != end;
+       files.increment(error)) {
+    const std::string name = os::text_of(files->path().filename());
     constexpr std::string_view ending = ".log";
     if (!name.ends_with(ending)) continue;
     const auto number =
         whole_number<std::uint64_t>(std::string_view(name).substr(0, name.size() - ending.size()));
-    if (number && files->file_size(error) > 0) logs.emplace_back(*number, files->path());
+    if (number && files->file_size(error) > 0) logs.emplace_back(*number, os::text_of(files->path()));
   }
   if (error) return Unexpected{"cannot read " + directory + ": " + error.message()};
   std::sort(logs.begin(), logs.end());
@@ -201,7 +203,7 @@ Expected<void, std::string> mend_write_ahead_logs(const std::string& directory) 
                         ". It was not opened, because acknowledged writes would be missing."};
   for (const LogFlaw& torn : flaws) {
     std::error_code error;
-    fs::resize_file(torn.path, torn.offset, error);
+    fs::resize_file(os::path_of(torn.path), torn.offset, error);
     if (error) return Unexpected{"cannot write to " + torn.path + ": " + error.message()};
   }
   return {};

@@ -1,13 +1,8 @@
 #include "engine/verify/directory_check.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <optional>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,6 +13,7 @@
 #include "engine/storage/storage_damage.h"
 #include "engine/verify/findings.h"
 #include "engine/verify/verification.h"
+#include "os/file.h"
 
 namespace mayfly::engine {
 namespace {
@@ -76,43 +72,34 @@ class MovedOut {
  public:
   static Expected<std::unique_ptr<MovedOut>, std::string> open(const std::string& path) {
     if (path.empty()) return std::unique_ptr<MovedOut>();
+    std::error_code error;
     // In a directory such as /tmp, a link could belong to another user and point to any file.
-    constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    const int file = ::open(path.c_str(), flags, 0600);
-    if (file < 0 && (errno == ELOOP || errno == EMLINK))
+    os::File file = os::File::open(path, {.access = os::Access::append, .make = os::Make::if_missing}, error);
+    if (error == std::errc::too_many_symbolic_link_levels)
       return Unexpected{"cannot write to " + path + ": it is a symbolic link"};
-    if (file < 0) return Unexpected{"cannot write to " + path + ": " + std::strerror(errno)};
-    auto moved_out = std::make_unique<MovedOut>(path, file);
-    struct stat status {};
-    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)
+    if (error) return Unexpected{"cannot write to " + path + ": " + error.message()};
+    if (!file.facts(error).is_only_here())
       return Unexpected{"cannot write to " + path + ": it must be a regular file without other hard links"};
-    return moved_out;
+    return std::make_unique<MovedOut>(path, std::move(file));
   }
-  MovedOut(std::string path, int file) : path_(std::move(path)), file_(file) {}
-  ~MovedOut() { ::close(file_); }
-  MovedOut(const MovedOut&) = delete;
-  MovedOut& operator=(const MovedOut&) = delete;
+  MovedOut(std::string path, os::File file) : path_(std::move(path)), file_(std::move(file)) {}
 
   void add(std::string_view key, std::string_view value) {
     lines_ += hexadecimal(key) + ' ' + hexadecimal(value) + '\n';
   }
   Expected<void, std::string> write() {
-    for (std::string_view rest = lines_; !rest.empty();) {
-      const ssize_t written = ::write(file_, rest.data(), rest.size());
-      if (written < 0) return failure();
-      rest.remove_prefix(static_cast<std::size_t>(written));
-    }
-    if (!lines_.empty() && ::fsync(file_) != 0) return failure();
+    if (lines_.empty()) return {};
+    std::error_code error;
+    file_.write(lines_, error);
+    if (!error) file_.sync(error);
+    if (error) return Unexpected{"cannot write to " + path_ + ": " + error.message()};
     lines_.clear();
     return {};
   }
 
  private:
-  [[nodiscard]] Unexpected<std::string> failure() const {
-    return Unexpected{"cannot write to " + path_ + ": " + std::strerror(errno)};
-  }
   const std::string path_;
-  const int file_;
+  const os::File file_;
   std::string lines_;
 };
 

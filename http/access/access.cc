@@ -1,8 +1,8 @@
 #include "http/access/access.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
-#include <array>
+#include <boost/asio/ip/address_v4.hpp>
+#include <boost/asio/ip/address_v6.hpp>
 #include <optional>
 
 #include "engine/base/text.h"
@@ -25,12 +25,20 @@ bool is_port(std::string_view text) {
   return text[0] == ':' && engine::whole_number<std::uint16_t>(text.substr(1));
 }
 
-bool is_address(std::string_view text, int family) {
-  std::array<char, INET6_ADDRSTRLEN> terminated{};
-  std::array<unsigned char, 16> bytes;
-  if (text.size() >= terminated.size()) return false;
-  std::copy(text.begin(), text.end(), terminated.begin());
-  return ::inet_pton(family, terminated.data(), bytes.data()) == 1;
+bool is_address_v4(std::string_view text) {
+  boost::system::error_code failure;
+  boost::asio::ip::make_address_v4(text, failure);
+  return !failure && text.find('\0') == text.npos;
+}
+
+// False for an address with a zone, such as "fe80::1%eth0".
+bool is_address_v6(std::string_view text) {
+  constexpr std::size_t address_bytes_max = 45;
+  boost::system::error_code failure;
+  if (text.size() > address_bytes_max || text.find_first_of(std::string_view("%\0", 2)) != text.npos)
+    return false;
+  boost::asio::ip::make_address_v6(text, failure);
+  return !failure;
 }
 
 // Whether the string consists of non-empty labels of letters, digits, hyphens and underscores. Docker
@@ -190,13 +198,13 @@ bool answers_to(std::string_view host, const std::vector<std::string>& hosts) {
   if (host.starts_with('[')) {
     const auto end = host.find(']');
     return end != std::string_view::npos && is_port(host.substr(end + 1)) &&
-           is_address(host.substr(1, end - 1), AF_INET6);
+           is_address_v6(host.substr(1, end - 1));
   }
   const auto colon = std::min(host.find(':'), host.size());
   if (!is_port(host.substr(colon))) return false;
   host = host.substr(0, colon);
   if (!is_name(host)) return false;
-  return host.find('.') == std::string_view::npos || is_address(host, AF_INET) ||
+  return host.find('.') == std::string_view::npos || is_address_v4(host) ||
          ends_with_ignoring_case(host, ".localhost") || equals_ignoring_case(host, "host.docker.internal") ||
          contains_ignoring_case(hosts, host);
 }

@@ -1,15 +1,14 @@
 #include "http/access/keys.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <iterator>
-#include <sys/stat.h>
+#include <system_error>
 #include <utility>
 
 #include "http/requests/request.h"
+#include "os/file.h"
 
 namespace mayfly::http {
 
@@ -92,14 +91,18 @@ Expected<Keys, std::string> Keys::from_file(const std::string& path) {
   const auto fail = [&](const std::string& why) {
     return Unexpected{"cannot use the keys in " + path + ": " + why};
   };
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return fail(std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) return fail("the path is a directory");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(std::strerror(errno));
-  std::string text(file_bytes_max + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  std::error_code error;
+  const os::File file = os::File::open(path, {.follows_links = true, .waits = true}, error);
+  if (error) return fail(error.message());
+  if (file.facts(error).kind == os::Kind::directory) return fail("the path is a directory");
+  std::string text;
+  while (!error && text.size() <= file_bytes_max) {
+    std::array<char, 64 * 1024> piece;
+    const std::size_t got = file.read(piece, error);
+    if (got == 0) break;
+    text.append(piece.data(), got);
+  }
+  if (error) return fail(error.message());
   if (text.size() > file_bytes_max) return fail("the file is longer than 1 MB");
   auto keys = parse(text);
   if (!keys) return fail(keys.error());

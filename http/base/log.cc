@@ -4,9 +4,9 @@
 #include <array>
 #include <atomic>
 #include <string>
-#include <unistd.h>
 
 #include "engine/base/clock.h"
+#include "os/terminal.h"
 
 namespace mayfly::http::log {
 
@@ -69,8 +69,7 @@ void write(Level level, std::string_view sentence) {
   line += ' ';
   line += printable(sentence);
   line += '\n';
-  // A failed write to stderr cannot be handled.
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  os::write_error(line);
 }
 
 }  // namespace mayfly::http::log

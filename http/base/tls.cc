@@ -1,9 +1,12 @@
 #include "http/base/tls.h"
 
+#include <cstdlib>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <utility>
+
+#include "os/trust.h"
 
 namespace mayfly::http {
 
@@ -32,6 +35,23 @@ Expected<std::shared_ptr<TlsContext>, std::string> new_context(TlsContext::metho
     return Unexpected{std::string("cannot set up TLS")};
   SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   return context;
+}
+
+Expected<void, std::string> trust_file(TlsContext& context, const std::string& file) {
+  ErrorCode failure;
+  context.load_verify_file(file, failure);
+  if (failure) return Unexpected{"cannot use the certificates in " + file + ": " + words_of(failure)};
+  return {};
+}
+
+// Ignores a certificate that OpenSSL cannot read, because a system's store can have some.
+void trust(X509_STORE* store, const std::string& der) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
+  if (X509* const certificate = d2i_X509(nullptr, &bytes, static_cast<long>(der.size()))) {
+    X509_STORE_add_cert(store, certificate);
+    X509_free(certificate);
+  }
+  ERR_clear_error();
 }
 
 }  // namespace
@@ -66,13 +86,18 @@ Expected<std::shared_ptr<TlsContext>, std::string> tls_of_server(const std::stri
 
 Expected<std::shared_ptr<TlsContext>, std::string> tls_of_client(const std::string& ca_file) {
   TRY(auto context, new_context(TlsContext::tls_client));
-  ErrorCode failure;
-  if (ca_file.empty()) {
+  if (!ca_file.empty()) {
+    CHECK_OK(trust_file(*context, ca_file));
+  } else if (std::getenv("SSL_CERT_FILE") != nullptr || std::getenv("SSL_CERT_DIR") != nullptr) {
+    ErrorCode failure;
     context->set_default_verify_paths(failure);
+    if (failure) return Unexpected{"cannot use SSL_CERT_FILE or SSL_CERT_DIR: " + words_of(failure)};
   } else {
-    context->load_verify_file(ca_file, failure);
+    const os::TrustedIssuers issuers = os::trusted_issuers();
+    if (!issuers.file.empty()) CHECK_OK(trust_file(*context, issuers.file));
+    X509_STORE* const store = SSL_CTX_get_cert_store(context->native_handle());
+    for (const std::string& der : issuers.certificates) trust(store, der);
   }
-  if (failure) return Unexpected{"cannot use the certificates in " + ca_file + ": " + words_of(failure)};
   context->set_verify_mode(asio::ssl::verify_peer);
   return context;
 }

@@ -18,8 +18,8 @@ using TlsContext = boost::asio::ssl::context;
 // Loads the certificate, followed by its chain, and its key from PEM files. The key must not be encrypted.
 Expected<std::shared_ptr<TlsContext>, std::string> tls_of_server(const std::string& cert_file,
                                                                  const std::string& key_file);
-// Trusts the issuers in `ca_file`, or the system's issuers if `ca_file` is empty. SSL_CERT_FILE and
-// SSL_CERT_DIR override the system's issuers.
+// Trusts the issuers in `ca_file`, or the system's issuers (os/trust.h) if `ca_file` is empty. SSL_CERT_FILE
+// and SSL_CERT_DIR override the system's issuers, as in other programs that use OpenSSL.
 Expected<std::shared_ptr<TlsContext>, std::string> tls_of_client(const std::string& ca_file);
 
 // Returns a log sentence that says why a handshake with a client failed. Returns an empty string if the

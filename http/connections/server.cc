@@ -7,7 +7,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <optional>
-#include <sys/socket.h>
 #include <system_error>
 #include <thread>
 #include <unordered_set>
@@ -23,6 +22,7 @@
 #include "http/base/tls.h"
 #include "http/connections/session.h"
 #include "http/endpoints/router.h"
+#include "os/sockets.h"
 
 namespace mayfly::http {
 
@@ -34,7 +34,6 @@ using ErrorCode = boost::system::error_code;
 using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
-using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
 // If the port is 0, the system may choose a port that is free on 127.0.0.1 but in use on ::1. The server then
 // tries another port, and at most this many ports in total.
@@ -76,9 +75,11 @@ class IoThread {
     auto listener = std::make_unique<Listener>(io_);
     Acceptor& acceptor = listener->acceptor;
     ErrorCode failure;
-    (void)(acceptor.open(endpoint.protocol(), failure) ||
-           acceptor.set_option(Acceptor::reuse_address(true), failure) ||
-           (shared && acceptor.set_option(ReusePort(true), failure)) || acceptor.bind(endpoint, failure) ||
+    std::error_code unprepared;
+    acceptor.open(endpoint.protocol(), failure);
+    if (!failure) os::prepare_to_listen(acceptor.native_handle(), shared, unprepared);
+    if (unprepared) return unprepared;
+    (void)(failure || acceptor.bind(endpoint, failure) ||
            acceptor.listen(Acceptor::max_listen_connections, failure));
     if (!failure) listeners_.push_back(std::move(listener));
     return failure;

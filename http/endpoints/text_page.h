@@ -12,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "engine/base/expected.h"
 
@@ -28,20 +27,13 @@ class TextPage {
   TextPage(const TextPage&) = delete;
   TextPage& operator=(const TextPage&) = delete;
 
-  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::uint16_t port() const;
 
  private:
-  TextPage(std::string path, std::function<std::string()> text)
-      : path_(std::move(path)), text_(std::move(text)) {}
-  Expected<void, std::string> listen(const std::string& address);
-  void run() const;
-  void answer(int connection) const;
+  class State;
+  explicit TextPage(std::unique_ptr<State> state);
 
-  const std::string path_;
-  const std::function<std::string()> text_;
-  int socket_ = -1, end_ = -1;
-  std::uint16_t port_ = 0;
-  std::thread thread_;
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace mayfly::http

@@ -16,7 +16,6 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <optional>
-#include <sys/socket.h>
 #include <utility>
 #include <vector>
 
@@ -73,7 +72,10 @@ class Stream {
   // True if nothing has arrived since the last response, not even the end of the connection.
   [[nodiscard]] bool is_quiet() {
     char byte = 0;
-    return ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+    ErrorCode failure;
+    socket_.non_blocking(true, failure);
+    if (!failure) socket_.receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failure);
+    return failure == asio::error::would_block;
   }
 
   void write(const std::array<asio::const_buffer, 2>& buffers, ErrorCode& failure) {

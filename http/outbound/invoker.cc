@@ -16,7 +16,6 @@
 #include <boost/beast/http/string_body.hpp>
 #include <deque>
 #include <optional>
-#include <sys/resource.h>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -28,6 +27,7 @@
 #include "http/outbound/client.h"
 #include "http/outbound/name_lookup.h"
 #include "http/outbound/signer.h"
+#include "os/process.h"
 
 namespace mayfly::http {
 
@@ -63,9 +63,8 @@ std::string plain_text(std::string_view value) {
 }
 
 std::size_t calls_at_once() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return HttpInvoker::calls_max;
-  return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 4, 1, HttpInvoker::calls_max));
+  return static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(os::open_files_max() / 4, 1, HttpInvoker::calls_max));
 }
 
 }  // namespace

@@ -1,14 +1,12 @@
 #include "http/outbound/name_lookup.h"
 
 #include <ares.h>
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/generic/datagram_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <netinet/in.h>
-#include <sys/time.h>
 #include <utility>
 
 #include "http/requests/request.h"
@@ -19,6 +17,8 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::address;
+// A socket of c-ares, over UDP or TCP. It is only waited for.
+using WatchedSocket = asio::generic::datagram_protocol::socket;
 using ErrorCode = boost::system::error_code;
 
 constexpr int server_tries_max = 2;
@@ -92,17 +92,21 @@ class Asking : public std::enable_shared_from_this<Asking> {
 
  private:
   struct Watched {
-    asio::posix::stream_descriptor descriptor;
+    WatchedSocket socket;
     bool reads = false, writes = false;  // the events that c-ares waits for
     bool read_waits = false, write_waits = false;
-    explicit Watched(asio::io_context& io, int socket) : descriptor(io, socket) {}
+    Watched(asio::io_context& io, ares_socket_t native) : socket(io) {
+      ErrorCode ignored;
+      socket.assign(asio::generic::datagram_protocol(AF_INET, 0), native, ignored);
+    }
   };
 
   void watch(ares_socket_t socket, bool reads, bool writes) {
     if (!reads && !writes) {
       // c-ares is about to close the socket, so the io context must not keep the socket's number.
       if (const auto known = sockets_.find(socket); known != sockets_.end()) {
-        known->second->descriptor.release();
+        ErrorCode ignored;
+        (void)known->second->socket.release(ignored);
         sockets_.erase(known);
       }
       return;
@@ -139,18 +143,18 @@ class Asking : public std::enable_shared_from_this<Asking> {
 
   void wait(ares_socket_t socket, const std::shared_ptr<Watched>& watched) {
     if (watched->reads && !std::exchange(watched->read_waits, true)) {
-      watched->descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
-                                     [self = shared_from_this(), watched, socket](ErrorCode failure) {
-                                       watched->read_waits = false;
-                                       if (!failure) self->process(socket, ARES_SOCKET_BAD);
-                                     });
+      watched->socket.async_wait(WatchedSocket::wait_read,
+                                 [self = shared_from_this(), watched, socket](ErrorCode failure) {
+                                   watched->read_waits = false;
+                                   if (!failure) self->process(socket, ARES_SOCKET_BAD);
+                                 });
     }
     if (watched->writes && !std::exchange(watched->write_waits, true)) {
-      watched->descriptor.async_wait(asio::posix::stream_descriptor::wait_write,
-                                     [self = shared_from_this(), watched, socket](ErrorCode failure) {
-                                       watched->write_waits = false;
-                                       if (!failure) self->process(ARES_SOCKET_BAD, socket);
-                                     });
+      watched->socket.async_wait(WatchedSocket::wait_write,
+                                 [self = shared_from_this(), watched, socket](ErrorCode failure) {
+                                   watched->write_waits = false;
+                                   if (!failure) self->process(ARES_SOCKET_BAD, socket);
+                                 });
     }
   }
 

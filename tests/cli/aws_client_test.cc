@@ -4,7 +4,6 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 #include <vector>
 
 #include "cli/aws/client.h"
@@ -12,6 +11,7 @@
 #include "tests/support/certificate.h"
 #include "tests/support/one_answer.h"
 #include "tests/support/running.h"
+#include "tests/support/temporary_directory.h"
 
 namespace mayfly::testing {
 
@@ -42,14 +42,9 @@ std::string key_of(const Variables& variables, const aws::Given& given = {}) {
 }
 
 struct AwsFiles {
-  std::filesystem::path directory;
-  AwsFiles() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mayfly-aws-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    directory = pattern;
-    std::filesystem::create_directory(directory / ".aws");
-  }
-  ~AwsFiles() { std::filesystem::remove_all(directory); }
+  const TemporaryDirectory temporary;
+  const std::filesystem::path directory = temporary.path();
+  AwsFiles() { std::filesystem::create_directory(directory / ".aws"); }
   void write(const char* name, const std::string& text) const { std::ofstream(directory / name) << text; }
   [[nodiscard]] Variables variables(Variables more = {}) const {
     more.emplace("HOME", directory.string());

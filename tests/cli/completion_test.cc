@@ -57,7 +57,7 @@ TEST_CASE("names that a running server knows are completed") {
   CHECK(completed("mayfly table create" + url).empty());
   CHECK(completed("mayfly snapshot restore" + url) == "1\n");
   CHECK(completed("mayfly function remove" + url) == "reminder\n");
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
 }
 
 TEST_CASE("completion omits names that a shell could expand and prints a limited number of names") {
@@ -85,13 +85,13 @@ TEST_CASE("completion prints nothing if no server is running or the server does 
   CHECK(waits.errors().empty());
 }
 
-TEST_CASE("bash completes a word with the program's suggestions") {
+TEST_CASE("bash completes a word with the program's suggestions", "[posix]") {
   Process server({"serve", "--port", "0"});
   const std::string url = local_url(server.port());
   printed({"table", "create", "carts", "--url", url});
   const auto complete = [&](const std::string& words, int number, const std::string& line) {
     Process bash(
-        {"-c", "source <(\"" MAYFLY_EXECUTABLE "\" completion bash); COMP_WORDS=(\"" MAYFLY_EXECUTABLE "\" " +
+        {"-c", "source <(\"" + executable() + "\" completion bash); COMP_WORDS=(\"" + executable() + "\" " +
                    words + "); COMP_CWORD=" + std::to_string(number) + "; COMP_LINE='" + line +
                    "'; COMP_POINT=${#COMP_LINE}; _mayfly; printf '%s\\n' \"${COMPREPLY[@]}\""},
         {"MAYFLY_URL=" + url, "PATH=/usr/bin:/bin"}, "/bin/bash");
@@ -102,7 +102,7 @@ TEST_CASE("bash completes a word with the program's suggestions") {
   CHECK(complete("clock adv", 2, "mayfly clock adv") == "advance\n");
   CHECK(complete("clock advance --se", 3, "mayfly clock advance --se") == "--settle\n");
   CHECK(complete("item get ''", 3, "mayfly item get ") == "carts\n");
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
 }
 
 }  // namespace mayfly::testing

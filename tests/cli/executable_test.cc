@@ -7,30 +7,19 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <signal.h>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "tests/cli/process.h"
 #include "tests/support/http_client.h"
+#include "tests/support/temporary_directory.h"
 
 namespace mayfly::testing {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-struct TemporaryDirectory {
-  fs::path path;
-  TemporaryDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "mayfly-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~TemporaryDirectory() { fs::remove_all(path); }
-};
 
 int health(std::uint16_t port) {
   HttpClient client(port);
@@ -47,27 +36,27 @@ TEST_CASE("mayfly --version prints the program's name and version") {
 }
 
 TEST_CASE("SIGTERM and SIGINT end the server cleanly even with open connections") {
-  for (const int signal_number : {SIGTERM, SIGINT}) {
+  for (const End how : {End::terminate, End::interrupt}) {
     Process mayfly({"serve", "--port", "0"});
     HttpClient client(mayfly.port());
     client.send(http_request("GET", "/"));
     CHECK(client.receive().status == 200);
-    CHECK(mayfly.end(signal_number) == 0);
+    CHECK(mayfly.end(how) == 0);
     CHECK(client.closed_by_server());
   }
 }
 
-TEST_CASE("with --exit-with-parent a server exits when its parent exits for any reason") {
-  const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 $0 & wait";
+TEST_CASE("with --exit-with-parent a server exits when its parent exits for any reason", "[posix]") {
+  const std::string script = "\"" + executable() + "\" serve --port 0 $0 & wait";
   Process shell({"-c", script, "--exit-with-parent"}, {}, "/bin/sh");
   CHECK(health(shell.port()) == 200);
-  CHECK(shell.end(SIGKILL) == -SIGKILL);
+  CHECK(shell.end(End::kill) == killed_status);
   const std::string said = shell.errors();  // returns only after the server has also exited
   CHECK(said.find("the parent process has exited: exiting\n") != std::string::npos);
 }
 
-TEST_CASE("with --exit-with-parent a server exits if its standard output is already closed") {
-  const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 --exit-with-parent >&-; echo $?";
+TEST_CASE("with --exit-with-parent a server exits if its standard output is already closed", "[posix]") {
+  const std::string script = "\"" + executable() + "\" serve --port 0 --exit-with-parent >&-; echo $?";
   Process shell({"-c", script}, {}, "/bin/sh");
   CHECK(shell.line() == "1");
   CHECK(shell.wait() == 0);
@@ -75,19 +64,19 @@ TEST_CASE("with --exit-with-parent a server exits if its standard output is alre
       "\nmayfly: exiting, because the parent process does not read standard output\n"));
 }
 
-TEST_CASE("without --exit-with-parent a server outlives its parent") {
-  const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 2>/dev/null & echo $! >&2; wait";
+TEST_CASE("without --exit-with-parent a server outlives its parent", "[posix]") {
+  const std::string script = "\"" + executable() + "\" serve --port 0 2>/dev/null & echo $! >&2; wait";
   Process shell({"-c", script}, {}, "/bin/sh");
   const std::uint16_t port = shell.port();
-  CHECK(shell.end(SIGKILL) == -SIGKILL);
+  CHECK(shell.end(End::kill) == killed_status);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   CHECK(health(port) == 200);
-  ::kill(std::stoi(shell.errors()), SIGTERM);
+  CHECK(Process({"-c", "kill " + shell.errors()}, {}, "/bin/sh").wait() == 0);
 }
 
 TEST_CASE("DynamoDB Local's arguments start a server that passes DynamoDB Local's readiness checks") {
   TemporaryDirectory directory;
-  Process mayfly({"-jar", "DynamoDBLocal.jar", "-port", "0", "-dbPath", directory.path.string()});
+  Process mayfly({"-jar", "DynamoDBLocal.jar", "-port", "0", "-dbPath", directory.path()});
   CHECK(mayfly.line() == "Initializing DynamoDB Local with the following configuration:");
   while (!mayfly.line().empty()) {}
   const std::uint16_t port = mayfly.port();
@@ -98,8 +87,8 @@ TEST_CASE("DynamoDB Local's arguments start a server that passes DynamoDB Local'
   CHECK(answer.body ==
         R"({"__type":"com.amazonaws.dynamodb.v20120810#MissingAuthenticationToken","message":"Request must )"
         R"(contain either a valid (registered) AWS access key ID or X.509 certificate."})");
-  CHECK(mayfly.end(SIGTERM) == 0);
-  CHECK(fs::exists(directory.path / "mayfly"));
+  CHECK(mayfly.end(End::terminate) == 0);
+  CHECK(fs::exists(directory.path() + "/mayfly"));
   CHECK(mayfly.errors().find("info Unlike DynamoDB Local without -sharedDb") != std::string::npos);
 }
 
@@ -111,15 +100,15 @@ TEST_CASE("invalid DynamoDB Local arguments are rejected with status 2 and a mes
 
 TEST_CASE("once the server prints its first line it accepts requests and its port file is complete") {
   TemporaryDirectory directory;
-  const fs::path file = directory.path / "port";
+  const fs::path file = directory.path() + "/port";
   Process mayfly({"serve", "--port", "0", "--port-file", file.string()});
   const std::uint16_t port = mayfly.port();
   CHECK(health(port) == 200);
-  CHECK(mayfly.end(SIGTERM) == 0);
+  CHECK(mayfly.end(End::terminate) == 0);
   std::ifstream in(file);
   std::string text((std::istreambuf_iterator<char>(in)), {});
   CHECK(text == std::to_string(port) + "\n");
-  CHECK(std::distance(fs::directory_iterator(directory.path), fs::directory_iterator()) == 1);
+  CHECK(std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator()) == 1);
 }
 
 TEST_CASE("the log names the console's URL except with --no-control") {
@@ -129,7 +118,7 @@ TEST_CASE("the log names the console's URL except with --no-control") {
     Process mayfly(arguments);
     const std::string line =
         "info the console is at http://127.0.0.1:" + std::to_string(mayfly.port()) + "/_mayfly/console\n";
-    CHECK(mayfly.end(SIGTERM) == 0);
+    CHECK(mayfly.end(End::terminate) == 0);
     CHECK((mayfly.errors().find(line) != std::string::npos) == control);
   }
 }
@@ -143,7 +132,7 @@ TEST_CASE("a port file that cannot be written is an error") {
 
 TEST_CASE("a directory that a server has open is rejected by every other command") {
   TemporaryDirectory directory;
-  const std::string data = (directory.path / "data").string();
+  const std::string data = directory.path() + "/data";
   const std::string refusal = "mayfly: the data directory " + data + " is in use by another process\n";
   Process server({"serve", "--port", "0", "--data", data});
   CHECK(health(server.port()) == 200);
@@ -155,16 +144,16 @@ TEST_CASE("a directory that a server has open is rejected by every other command
   Process second({"serve", "--port", "0", "--data", data});
   CHECK(second.wait() == 1);
   CHECK(second.errors() == refusal);
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
 }
 
 TEST_CASE("verify and repair print their findings and return matching exit codes") {
   TemporaryDirectory directory;
-  const std::string data = (directory.path / "data").string();
+  const std::string data = directory.path() + "/data";
   {
     Process server({"serve", "--port", "0", "--data", data});
     CHECK(health(server.port()) == 200);
-    CHECK(server.end(SIGKILL) == -SIGKILL);
+    CHECK(server.end(End::kill) == killed_status);
   }
   const std::string nothing =
       "checked 0 tables, 0 items, 0 index entries, 0 expiry entries, 0 streams with 0 records, 0 snapshots "
@@ -207,18 +196,18 @@ TEST_CASE("verify and repair print their findings and return matching exit codes
 
 TEST_CASE("every option can be given in the environment") {
   TemporaryDirectory directory;
-  const fs::path file = directory.path / "port";
+  const fs::path file = directory.path() + "/port";
   Process mayfly({"serve"}, {"MAYFLY_PORT=0", "MAYFLY_PORT_FILE=" + file.string(), "MAYFLY_REGION=eu-north-1",
                              "MAYFLY_HOST=127.0.0.1", "MAYFLY_THREADS=2", "MAYFLY_LOG_LEVEL=off",
-                             "MAYFLY_DATA=" + (directory.path / "data").string(), "MAYFLY_FSYNC=true"});
+                             "MAYFLY_DATA=" + directory.path() + "/data", "MAYFLY_FSYNC=true"});
   const std::uint16_t port = mayfly.port();
   HttpClient client(port);
   client.send(http_request("GET", "/"));
   CHECK(client.receive().body == "healthy: dynamodb.eu-north-1.amazonaws.com ");
-  CHECK(mayfly.end(SIGTERM) == 0);
+  CHECK(mayfly.end(End::terminate) == 0);
   CHECK(mayfly.errors().empty());
   CHECK(fs::exists(file));
-  CHECK(fs::is_directory(directory.path / "data"));
+  CHECK(fs::is_directory(directory.path() + "/data"));
 }
 
 TEST_CASE(
@@ -328,7 +317,7 @@ TEST_CASE("the help command prints what --help prints and the version command pr
   CHECK(all({"version"}) == "mayfly " MAYFLY_VERSION "\n");
 }
 
-TEST_CASE("a command succeeds if its reader closes the pipe and fails if the disk is full") {
+TEST_CASE("a command succeeds if its reader closes the pipe and fails if the disk is full", "[posix]") {
   Process server({"serve", "--port", "0"});
   const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
   for (const std::string& command :
@@ -336,12 +325,11 @@ TEST_CASE("a command succeeds if its reader closes the pipe and fails if the dis
         "table list --json --url " + url}) {
     INFO(command);
     // The reader exits before anything is written.
-    Process closed(
-        {"-c", "exec 4> >(:); wait $!; \"" MAYFLY_EXECUTABLE "\" " + command + " >&4; echo $? >&2"}, {},
-        "/bin/bash");
+    Process closed({"-c", "exec 4> >(:); wait $!; \"" + executable() + "\" " + command + " >&4; echo $? >&2"},
+                   {}, "/bin/bash");
     CHECK(closed.wait() == 0);
     CHECK(closed.errors() == "0\n");
-    Process full({"-c", "exec \"" MAYFLY_EXECUTABLE "\" " + command + " >/dev/full"}, {}, "/bin/bash");
+    Process full({"-c", "exec \"" + executable() + "\" " + command + " >/dev/full"}, {}, "/bin/bash");
     CHECK(full.wait() == 1);
     CHECK(full.errors() == "mayfly: cannot write to standard output: No space left on device\n");
   }
@@ -354,12 +342,12 @@ TEST_CASE("a port in use is reported in one sentence") {
   CHECK(second.wait() == 1);
   CHECK(second.errors() == "mayfly: cannot listen on 127.0.0.1:" + port + ": the port is taken\n");
   CHECK(second.line().empty());
-  CHECK(first.end(SIGTERM) == 0);
+  CHECK(first.end(End::terminate) == 0);
 }
 
 TEST_CASE("only one process at a time can use a data directory and another process can use it afterward") {
   TemporaryDirectory directory;
-  const std::string data = (directory.path / "data").string();
+  const std::string data = directory.path() + "/data";
   {
     Process first({"serve", "--port", "0", "--data", data});
     const std::uint16_t port = first.port();
@@ -370,11 +358,11 @@ TEST_CASE("only one process at a time can use a data directory and another proce
     CHECK(said.find(data) != std::string::npos);
     CHECK(said.find("in use by another process") != std::string::npos);
     CHECK(health(port) == 200);
-    CHECK(first.end(SIGTERM) == 0);
+    CHECK(first.end(End::terminate) == 0);
   }
   Process next({"serve", "--port", "0", "--data", data});
   CHECK(health(next.port()) == 200);
-  CHECK(next.end(SIGTERM) == 0);
+  CHECK(next.end(End::terminate) == 0);
 }
 
 namespace {
@@ -415,7 +403,7 @@ TEST_CASE("commands call a running server and print its errors") {
     CHECK(command.wait() == 1);
     CHECK(command.errors() == sentence + "\n");
   }
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
   Process alone({"clock", "show"}, {"MAYFLY_URL=" + url});
   CHECK(alone.wait() == 1);
   CHECK(alone.errors() ==
@@ -535,7 +523,7 @@ TEST_CASE("every call of the control API is a command") {
     CHECK_THAT(ask(row.command), Catch::Contains(row.printed));
   }
   CHECK(tried == calls);
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
 }
 
 TEST_CASE("await prints the record of a change or reports that no change occurred") {
@@ -557,7 +545,7 @@ TEST_CASE("await prints the record of a change or reports that no change occurre
   Process none(brief);
   CHECK(none.wait() == 1);
   CHECK_THAT(none.errors(), Catch::StartsWith("mayfly: "));
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
 }
 
 TEST_CASE("completions and the manual page cover all options") {
@@ -584,7 +572,7 @@ TEST_CASE("jobs are shown with a progress bar and --watch waits until the jobs f
              Catch::StartsWith("import   ghost  [####################] 100 %  FAILED  S3NoSuchBucket  "));
   const std::string id = line.substr(line.rfind(' ') + 1, line.size() - line.rfind(' ') - 2);
   CHECK_THAT(printed({"jobs", "show", id, "--url", url}), Catch::Contains("ghost"));
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
 }
 
 TEST_CASE(
@@ -618,18 +606,19 @@ TEST_CASE(
     last = tail.line();
   } while (last.find(" MODIFY ") != std::string::npos);
   CHECK(last.starts_with("2031-01-01T00:01:00Z REMOVE carts id=1 expired id=1 n="));
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
   CHECK(tail.wait() == 0);
 }
 
-TEST_CASE("tail exits with 0 when its reader closes the pipe and prints one change per line with --json") {
+TEST_CASE("tail exits with 0 when its reader closes the pipe and prints one change per line with --json",
+          "[posix]") {
   Process server({"serve", "--port", "0"});
   const std::uint16_t port = server.port();
   const std::string url = local_url(port);
   printed({"table", "create", "carts", "--url", url});
-  Process closed({"-c", "exec 4> >(:); wait $!; \"" MAYFLY_EXECUTABLE "\" tail carts --url " + url +
-                            " >&4; echo $? >&2"},
-                 {}, "/bin/bash");
+  Process closed(
+      {"-c", "exec 4> >(:); wait $!; \"" + executable() + "\" tail carts --url " + url + " >&4; echo $? >&2"},
+      {}, "/bin/bash");
   Process json({"tail", "carts", "--json", "--url", url});
   std::atomic<bool> over{false};
   std::thread writing([&] {
@@ -646,7 +635,7 @@ TEST_CASE("tail exits with 0 when its reader closes the pipe and prints one chan
   const auto change = nlohmann::json::parse(line);
   CHECK(change["table"] == "carts");
   CHECK(change["record"]["dynamodb"]["Keys"]["id"]["S"] == "1");
-  CHECK(server.end(SIGTERM) == 0);
+  CHECK(server.end(End::terminate) == 0);
 }
 
 }  // namespace mayfly::testing

@@ -22,7 +22,7 @@ class Carts {
     for (const char* id : {"1", "2", "3"})
       at_url({"item", "put", "carts", std::string("id=") + id, "ttl=1924992100"});
   }
-  ~Carts() { CHECK(server_.end(SIGTERM) == 0); }
+  ~Carts() { CHECK(server_.end(End::terminate) == 0); }
   Carts(const Carts&) = delete;
   Carts& operator=(const Carts&) = delete;
 
@@ -92,7 +92,7 @@ TEST_CASE("sweep --json prints the results for each table") {
 
 TEST_CASE("sweep plan --json omits a table whose plan fails and prints the other tables") {
   const Carts carts;
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string tables = directory.path() + "/tables.json";
   std::ofstream(tables)
       << R"([{"table":"nowhere","ttl_attribute":"ttl"},{"table":"carts","ttl_attribute":"ttl"}])";
@@ -112,7 +112,7 @@ TEST_CASE("sweep plan --json omits a table whose plan fails and prints the other
 TEST_CASE("export --json prints each table's item count and files and import --json prints what it wrote") {
   const Carts carts;
   carts.at_url({"table", "create", "empty"});
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string backup = directory.path() + "/backup", file = directory.path() + "/carts.json";
   Json exported = carts.answer({"export", "--all", "--to", backup, "--url", carts.url()});
   CHECK(exported["seconds"].is_number());

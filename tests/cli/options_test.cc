@@ -4,13 +4,13 @@
 
 #include <catch2/catch.hpp>
 #include <cctype>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
 
 #include "embed/options_json.h"
+#include "tests/cli/process.h"
+#include "tests/support/variables.h"
 
 namespace mayfly::testing {
 
@@ -28,21 +28,13 @@ CommandLine parse(std::vector<std::string> arguments) {
 
 CommandLine parse_with(const std::string& variable, const std::string& value,
                        const std::vector<std::string>& arguments) {
-  ::setenv(variable.c_str(), value.c_str(), 1);
+  set_variable(variable, value);
   CommandLine parsed = parse(arguments);
-  ::unsetenv(variable.c_str());
+  unset_variable(variable);
   return parsed;
 }
 
-std::string manual_page() {
-  std::FILE* pipe = ::popen((std::string(MAYFLY_EXECUTABLE) + " manual").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  char piece[4096];
-  for (std::size_t got; (got = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, got);
-  CHECK(::pclose(pipe) == 0);
-  return text;
-}
+std::string manual_page() { return printed({"manual"}); }
 
 // Maps each option to its variable, such as "--port" to "MAYFLY_PORT", or to "" if the option has no
 // variable.

@@ -7,72 +7,50 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstdlib>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
+#include "tests/support/own_program.h"
+#include "tests/support/places.h"
+
 namespace mayfly::testing {
+
+// The path of mayfly.
+inline std::string executable() { return place("MAYFLY_TEST_PROGRAM", MAYFLY_EXECUTABLE); }
+
+enum class End : std::uint8_t { none, terminate, interrupt, kill };
 
 // A run of mayfly or another program. The destructor kills the process and waits until it has ended.
 class Process {
  public:
   explicit Process(std::vector<std::string> arguments, std::vector<std::string> environment = {},
-                   const char* program = MAYFLY_EXECUTABLE) {
-    for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"})
+                   const std::string& program = executable()) {
+    for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "SYSTEMROOT"})
       if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);
-    int out[2], err[2];
-    REQUIRE(::pipe2(out, O_CLOEXEC) == 0);
-    REQUIRE(::pipe2(err, O_CLOEXEC) == 0);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
     arguments.insert(arguments.begin(), program);
-    const auto pointers = [](std::vector<std::string>& strings) {
-      std::vector<char*> result;
-      for (auto& string : strings) result.push_back(string.data());
-      result.push_back(nullptr);
-      return result;
-    };
-    REQUIRE(::posix_spawn(&pid_, program, &actions, nullptr, pointers(arguments).data(),
-                          pointers(environment).data()) == 0);
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(out[1]);
-    ::close(err[1]);
-    out_ = out[0];
-    err_ = err[0];
+    std::error_code error;
+    child_ = os::Child::start({std::move(arguments), std::move(environment)}, error);
+    REQUIRE_FALSE(error);
   }
-  ~Process() {
-    if (pid_ > 0) end(SIGKILL);
-    ::close(out_);
-    ::close(err_);
-  }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
 
   // Returns the next line of standard output without its newline, or "" at the end.
   std::string line() {
     std::string text;
-    for (char c; ::read(out_, &c, 1) == 1 && c != '\n';) text += c;
+    std::error_code error;
+    for (char c = 0; child_.output().read({&c, 1}, error) == 1 && c != '\n';) text += c;
     return text;
   }
-  std::string errors() { return all_of(err_); }  // all of standard error; waits for its end
-  std::string rest() { return all_of(out_); }    // the rest of standard output; waits for its end
-  // Sends the signal, unless it is 0, and waits. Returns the exit code, or the negative number of the signal
-  // that ended the process.
-  int end(int signal_number) {
-    if (signal_number != 0) ::kill(pid_, signal_number);
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  std::string errors() { return all_of(child_.errors()); }  // all of standard error; waits for its end
+  std::string rest() { return all_of(child_.output()); }    // the rest of standard output; waits for its end
+  // Ends the process and waits. Returns its exit status.
+  int end(End how) {
+    if (how == End::terminate) child_.terminate();
+    if (how == End::interrupt) child_.interrupt();
+    if (how == End::kill) child_.kill();
+    return *child_.wait();
   }
-  int wait() { return end(0); }
+  int wait() { return end(End::none); }
 
   std::uint16_t port() {  // reads it from the first line of standard output
     const std::string first = line();
@@ -82,16 +60,15 @@ class Process {
   }
 
  private:
-  static std::string all_of(int descriptor) {
+  static std::string all_of(const os::File& file) {
     std::string text;
     char piece[4096];
-    for (ssize_t got; (got = ::read(descriptor, piece, sizeof piece)) > 0;)
-      text.append(piece, static_cast<std::size_t>(got));
+    std::error_code error;
+    while (const std::size_t got = file.read(piece, error)) text.append(piece, got);
     return text;
   }
 
-  pid_t pid_ = -1;
-  int out_ = -1, err_ = -1;
+  os::Child child_;
 };
 
 inline std::string local_url(std::uint16_t port) { return "http://127.0.0.1:" + std::to_string(port); }

@@ -4,10 +4,10 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "cli/schemas/files.h"
 #include "cli/schemas/yaml.h"
+#include "tests/support/temporary_directory.h"
 
 namespace mayfly::testing {
 
@@ -20,13 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Files {
-  fs::path path;
-  Files() {
-    std::string pattern = (fs::temp_directory_path() / "mayfly-schemas-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~Files() { fs::remove_all(path); }
+  const TemporaryDirectory directory;
+  const fs::path path = directory.path();
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path / name) << text;
     return (path / name).string();

@@ -2,13 +2,11 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdio>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sys/stat.h>
 #include <thread>
 #include <vector>
 
@@ -76,7 +74,7 @@ void write_whole(const std::string& path, const std::string& text) {
 }
 
 // Writes this text to a file in the directory, and returns the file's path.
-std::string items_file(const Directory& directory, const std::string& text) {
+std::string items_file(const TemporaryDirectory& directory, const std::string& text) {
   const std::string path = directory.path() + "/items.json";
   write_whole(path, text);
   return path;
@@ -227,7 +225,7 @@ TEST_CASE("a fake value has the form of its kind and depends only on the origina
 }
 
 TEST_CASE("a transfer whose journal was truncated anywhere resumes after the journal's last complete line") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
   {
@@ -260,61 +258,8 @@ TEST_CASE("a transfer whose journal was truncated anywhere resumes after the jou
         path + " belongs to a transfer with a different --to. Repeat the original command with --resume");
 }
 
-TEST_CASE("a journal must be a regular file and links are not followed") {
-  const Directory directory;
-  const std::string path = directory.path() + "/journal", elsewhere = directory.path() + "/elsewhere";
-  const json::Tree asked = {{"to", "x"}};
-  const auto refused_by_all = [&](const std::string& reason) {
-    for (const std::string& sentence :
-         {transfer::Journal::in_the_way(path), transfer::Journal::resume(path, asked).error(),
-          transfer::Journal::begin(path, {asked, {}}).error()}) {
-      CAPTURE(sentence);
-      CHECK(sentence.find(reason) != std::string::npos);
-    }
-  };
-  std::filesystem::create_symlink(elsewhere, path);
-  refused_by_all("is a link");  // a dangling link
-  CHECK_FALSE(std::filesystem::exists(elsewhere));
-  write_whole(elsewhere, "private");
-  refused_by_all("is a link");
-  CHECK(read_whole(elsewhere) == "private");
-  std::filesystem::remove(path);
-  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
-  refused_by_all("is not a regular file");
-  for (const char* text : {"", R"({"mayfly_transfer":1,"ask)"}) {
-    std::filesystem::remove(path);
-    write_whole(path, text);
-    refused_by_all("ends within its first line");
-    CHECK(read_whole(path) == text);
-  }
-  std::filesystem::remove(path);
-  CHECK(transfer::Journal::begin(path, {asked, {}}));
-  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 2);
-}
-
-#if defined(RENAME_EXCHANGE)
-TEST_CASE("a file that swaps names with a journal while the journal is being read is never truncated") {
-  const Directory directory;
-  const std::string path = directory.path() + "/journal", other = directory.path() + "/other";
-  const json::Tree asked = {{"to", "x"}};
-  REQUIRE(transfer::Journal::begin(path, {asked, json::Tree::object()}));
-  const std::string text = std::string(10'000, 'x') + "\n";
-  write_whole(other, text);
-  const std::size_t journal_bytes = read_whole(path).size();
-  std::atomic<bool> ended = false;
-  std::thread exchanges([&] {
-    while (!ended) ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
-  });
-  for (int round = 0; round < 2000; ++round) static_cast<void>(transfer::Journal::resume(path, asked));
-  ended = true;
-  exchanges.join();
-  const std::set<std::size_t> sizes = {read_whole(path).size(), read_whole(other).size()};
-  CHECK(sizes == std::set<std::size_t>{journal_bytes, text.size()});
-}
-#endif
-
 TEST_CASE("a corrupted journal is rejected with a message or yields only valid stages") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
   {
@@ -342,7 +287,7 @@ TEST_CASE("a corrupted journal is rejected with a message or yields only valid s
 }
 
 TEST_CASE("a truncated file of items is read up to the cut or rejected but never misread") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string item = R"({"id":{"S":"a,]}\"\\"},"n":{"N":"1"}})";
   for (const std::string& whole :
        {R"({"Count":2,"Items":[)" + item + "," + item + R"(],"LastEvaluatedKey":null})",
@@ -371,7 +316,7 @@ TEST_CASE("a truncated file of items is read up to the cut or rejected but never
 }
 
 TEST_CASE("the layout of a file of items is recognized from the beginning of the file") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const auto layout = [&](const std::string& text) {
     const auto opened = UnpackedText::open(items_file(directory, text));
     REQUIRE(opened);
@@ -398,7 +343,7 @@ TEST_CASE("the layout of a file of items is recognized from the beginning of the
 }
 
 TEST_CASE("a batch-write-item file of more than 64 MB is rejected") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const auto text =
       UnpackedText::open(items_file(directory, R"({"t":[{"PutRequest":)" + std::string(65 << 20, ' ')));
   REQUIRE(text);

@@ -256,7 +256,7 @@ TEST_CASE("eventually consistent reads of a replica lag behind the writes that h
 
 TEST_CASE("a bulk put into a global table is rejected and a table cannot get a replica during a bulk put",
           "[replication][imports]") {
-  const Directory in, out;
+  const TemporaryDirectory in, out;
   std::ofstream(in.path() + "/a") << R"({"Item":{"id":{"S":"1"}}})" << '\n';
   const auto scheduler =
       std::make_shared<SteppedScheduler>(std::make_shared<SteppedClock>(TestEmulator::start), 1);
@@ -372,7 +372,7 @@ TEST_CASE("a restored replica shows an item with a past TTL only at instants bef
 
 TEST_CASE("a replica's export contains the items of the replica's region as of the export time",
           "[replication][exports]") {
-  const Directory bucket;
+  const TemporaryDirectory bucket;
   const auto scheduler =
       std::make_shared<SteppedScheduler>(std::make_shared<SteppedClock>(TestEmulator::start), 1);
   compat::EmulatorOptions options = exact_recovery();

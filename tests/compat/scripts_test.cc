@@ -39,6 +39,7 @@
 #include "tests/support/effects.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/json_match.h"
+#include "tests/support/places.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -194,7 +195,7 @@ class Script {
     return options;
   }
 
-  Directory directory_;
+  TemporaryDirectory directory_;
   TestEmulator emulator_{with_bucket(directory_.path())};
   Variables variables_;
   compat::Answer answer_;
@@ -206,14 +207,15 @@ class Script {
 }  // namespace
 
 TEST_CASE("every golden script gets the responses it lists", "[holds]") {
+  const std::string scripts = place("MAYFLY_TEST_SCRIPTS", MAYFLY_TEST_SCRIPTS);
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(MAYFLY_TEST_SCRIPTS)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(scripts)) {
     if (entry.path().extension() == ".txt") paths.push_back(entry.path());
   }
   REQUIRE_FALSE(paths.empty());
   std::sort(paths.begin(), paths.end());
   for (const auto& path : paths) {
-    DYNAMIC_SECTION(std::filesystem::relative(path, MAYFLY_TEST_SCRIPTS).string()) { Script().run(path); }
+    DYNAMIC_SECTION(std::filesystem::relative(path, scripts).generic_string()) { Script().run(path); }
   }
 }
 

@@ -11,11 +11,11 @@ TEST_CASE("writers and a consumer run until they are killed", "[.victim]") { pla
 
 TEST_CASE("a consumer sees each of 20000 records once and in order per item despite splits and kill -9",
           "[streams][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const StreamOutcome outcome =
       run_stream({.directory = directory.path() + "/data",
                   .kill_after = 9000,
-                  .first_half = {"compat_tests", "writers and a consumer run until they are killed"}});
+                  .first_half = {"writers and a consumer run until they are killed"}});
   CHECK(outcome.wrong == "");
   CHECK(outcome.seen == 20'000);
   CHECK(outcome.acknowledged_before_kill >= 9000);

@@ -375,7 +375,7 @@ TEST_CASE("a call to split or roll over all open shards changes none of them if 
 }
 
 TEST_CASE("shards and iterators survive a restart", "[streams]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   std::string arn, open_iterator, closed_iterator;
   json before;
   {

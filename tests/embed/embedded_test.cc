@@ -1,18 +1,13 @@
 // Tests mayfly/mayfly.h: operations and control calls as C++ functions in the test's own process.
 #include <catch2/catch.hpp>
-#include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <mayfly/mayfly.h>
 #include <mayfly/mayfly_c.h>
 #include <string>
 
-#include "engine/base/check.h"
 #include "tests/support/certificate.h"
-#include "tests/support/child_process.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/http_client.h"
 
@@ -166,7 +161,7 @@ TEST_CASE("every control call can be made by its HTTP method and path") {
 }
 
 TEST_CASE("an embedded emulator imports a table as docs/imports.md shows") {
-  const Directory in;
+  const TemporaryDirectory in;
   const std::string& directory = in.path();
   std::ofstream(directory + "/a.json") << R"({"Item":{"id":{"S":"1"}}})";
   mayfly::Emulator emulator({.buckets = {{"imports", directory}}});
@@ -203,7 +198,7 @@ TEST_CASE("an embedded server checks signatures and speaks TLS if configured") {
 
 // The example in docs/exports.md.
 TEST_CASE("an embedded emulator exports a table into a directory") {
-  const Directory around;
+  const TemporaryDirectory around;
   const std::string& directory = around.path();
   const TimePoint noon = new_year_2031 + 12h;
 
@@ -231,42 +226,6 @@ TEST_CASE("an embedded emulator exports a table into a directory") {
     CHECK(text.find(R"("itemCount":1,)") != std::string::npos);
   }
   CHECK(summaries == 1);
-}
-
-namespace {
-
-// Calls `set_handler` in a child process and makes a check fail there. Returns the child's standard error.
-std::string said_of_a_failed_check(const std::function<void()>& set_handler) {
-  const Ended ended = in_a_child([&] {
-    set_handler();
-    engine::check_failed("a == b", "engine/some.cc", 7);
-  });
-  CHECK(ended.signal == SIGABRT);
-  return ended.said;
-}
-
-}  // namespace
-
-TEST_CASE("a check handler that was set from C++ or C is called when a check fails") {
-  CHECK(said_of_a_failed_check([] {
-          mayfly::set_check_handler([](const mayfly::FailedCheck&) {});
-          mayfly::set_check_handler([mine = std::string("mine")](const mayfly::FailedCheck& failed) {
-            std::fprintf(stderr, "%s %s %s %d", mine.c_str(), std::string(failed.expression).c_str(),
-                         std::string(failed.file).c_str(), failed.line);
-          });
-        }) == "mine a == b engine/some.cc 7");
-  CHECK(said_of_a_failed_check([] {
-          static char context[] = "C's";
-          mayfly_set_check_handler(
-              [](const char* expression, const char* file, int line, void* given) {
-                std::fprintf(stderr, "%s %s %s %d", static_cast<char*>(given), expression, file, line);
-              },
-              context);
-        }) == "C's a == b engine/some.cc 7");
-  CHECK(said_of_a_failed_check([] {
-          mayfly::set_check_handler([](const mayfly::FailedCheck&) {});
-          mayfly::set_check_handler(nullptr);
-        }) == "mayfly: internal check failed, please report this bug: a == b (engine/some.cc:7)\n");
 }
 
 }  // namespace mayfly::testing

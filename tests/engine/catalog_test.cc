@@ -207,7 +207,7 @@ TEST_CASE("a catalog change that storage rejects has no effect", "[catalog]") {
 }
 
 TEST_CASE("tables and their counters and streams survive reopening the database", "[catalog]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user")};
@@ -233,7 +233,7 @@ TEST_CASE("tables and their counters and streams survive reopening the database"
 }
 
 TEST_CASE("index ids wrap around and an index with a reused id starts empty", "[catalog]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   Table description = simple_table("carts");
   description.indexes = {global_index("first", "user")};

@@ -108,7 +108,7 @@ TEST_CASE("a closed stream stays readable and the next stream starts after its l
 }
 
 TEST_CASE("records and closed streams are deleted after a day of stream time", "[change_log]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = world.create(streamed("carts"));
   auto gone = world.create(streamed("gone"));
@@ -199,7 +199,7 @@ TEST_CASE("a clock jump does not trim the records that it causes", "[change_log]
 
 TEST_CASE("a consumer that follows a stream sees every record exactly once and in order per item",
           "[change_log][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const bool syncs = GENERATE(false, true);
   World world({.directory = syncs ? directory.path() : "", .fsync = syncs, .reap = false});
   auto carts = world.create(streamed("carts"));

@@ -1,15 +1,14 @@
 // A write that fails is undone completely, and an acknowledged write survives kill -9.
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <fcntl.h>
 #include <map>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
+#include <vector>
 
 #include "engine/database.h"
 #include "engine/time/expiry_index.h"
 #include "engine/verify/directory_check.h"
+#include "os/terminal.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/own_program.h"
 
@@ -74,7 +73,7 @@ void play(World& world, const std::shared_ptr<LiveTable>& carts, int step) {
 
 TEST_CASE("a write that fails leaves the item and everything derived from the item unchanged",
           "[crash][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const bool on_disk = GENERATE(false, true);
   constexpr int steps = 16;
   int failing = 0;
@@ -143,8 +142,7 @@ TEST_CASE("a process writes until it is killed", "[.victim]") {
                                {"day", "d" + std::to_string(n % 3)},
                                {"ttl", number(start_seconds + 1000 + n)}});
         transaction.commit();
-        const std::string line = id + " " + std::to_string(count) + "\n";
-        if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+        os::write_error(id + " " + std::to_string(count) + "\n");
       }
     });
   }
@@ -152,41 +150,22 @@ TEST_CASE("a process writes until it is killed", "[.victim]") {
 }
 
 TEST_CASE("an acknowledged write survives kill -9 with everything derived from it", "[crash][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const bool fsync = GENERATE(false, true);
   const std::string path = directory.path() + "/data";
   std::map<std::string, std::int64_t> acknowledged;
   for (int round = 0; round < 3; ++round) {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    const pid_t child = fork();
-    if (child == 0) {
-      // The acknowledgments are written to stderr, separate from Catch's output.
-      dup2(ends[1], STDERR_FILENO);
-      const int silence = open("/dev/null", O_WRONLY);
-      dup2(silence, STDOUT_FILENO);
-      setenv("MAYFLY_TEST_VICTIM", path.c_str(), 1);
-      if (fsync) setenv("MAYFLY_TEST_FSYNC", "1", 1);
-      become_this_program({"engine_tests", "a process writes until it is killed"});
-      _exit(127);
-    }
-    ::close(ends[1]);
-    std::string text;
-    char buffer[4096];
-    bool killed = false;
-    for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
-      text.append(buffer, static_cast<std::size_t>(got));
-      if (!killed && text.size() > 2000) killed = kill(child, SIGKILL) == 0;
-    }
-    ::close(ends[0]);
-    int status = 0;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    REQUIRE(WIFSIGNALED(status));
-    REQUIRE(WTERMSIG(status) == SIGKILL);
-    for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
-      const std::size_t space = text.find(' ', at);
-      acknowledged[text.substr(at, space - at)] = std::stoll(text.substr(space + 1, end - space - 1));
-    }
+    std::vector<std::string> variables = {"MAYFLY_TEST_VICTIM=" + path};
+    if (fsync) variables.push_back("MAYFLY_TEST_FSYNC=1");
+    // The acknowledgments are written to standard error, separate from Catch's output.
+    os::Child child = own_program({"a process writes until it is killed"}, variables);
+    int lines = 0;
+    each_line_of(child, [&](const std::string& line) {
+      const std::size_t space = line.find(' ');
+      acknowledged[line.substr(0, space)] = std::stoll(line.substr(space + 1));
+      if (++lines == 200) child.kill();
+    });
+    REQUIRE(child.wait() == killed_status);
     REQUIRE(acknowledged.size() > 10);
 
     const auto checked = verify_directory(

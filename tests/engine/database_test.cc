@@ -13,7 +13,7 @@ namespace mayfly::testing {
 using namespace engine;
 
 TEST_CASE("opening a directory that is in use fails with a readable error", "[database]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   const auto second = Database::open({.directory = directory.path()});
   REQUIRE_FALSE(second);
@@ -37,7 +37,7 @@ TEST_CASE("a database takes its time from the given clock", "[database]") {
 }
 
 TEST_CASE("a data directory keeps the TTL window length that it was created with", "[database]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   auto clock = std::make_shared<ManualClock>(start_ms);
   for (const std::int64_t window_ms : {60'000, 1'000}) {
     World world(

@@ -40,7 +40,7 @@ TEST_CASE("documents can be found by name and listed by kind and by account") {
 }
 
 TEST_CASE("documents are written in one batch and survive reopening the database") {
-  Directory directory;
+  TemporaryDirectory directory;
   World world({.directory = directory.path()});
   world.database().documents().put({"000000000001", "position", "old"}, "1");
   world.database().documents().write({{"000000000001", "position", "old"}},

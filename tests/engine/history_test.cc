@@ -232,7 +232,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
 
 TEST_CASE("points in time outlive their table and dropping the last point erases the table's data",
           "[history]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const bool durable = GENERATE(false, true);
   World world({.directory = durable ? directory.path() : "", .reap = false});
   History& history = world.database().history();
@@ -454,7 +454,7 @@ TEST_CASE("every instant and every point in time shows the table's state at that
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto chance = [&](unsigned one_in) { return random() % one_in == 0; };
-  const Directory directory;
+  const TemporaryDirectory directory;
   const bool durable = seed % 3 == 0;
   World world({.directory = durable ? directory.path() : "", .reap = false});
   Table description = simple_table("carts");
@@ -645,7 +645,7 @@ TEST_CASE("a failed write leaves no partial point in time and no partial history
   };
   for (int fails = 0; fails < 12; ++fails) {
     INFO("the write of step " << fails << " fails");
-    const Directory directory;
+    const TemporaryDirectory directory;
     const auto failing = std::make_shared<bool>(false);
     World world({.directory = directory.path(), .reap = false, .write_fails = [=] { return *failing; }});
     auto carts = world.create(simple_table("carts"));
@@ -756,7 +756,7 @@ TEST_CASE("a point in time that is taken while its table is dropped is complete 
 }
 
 TEST_CASE("commit numbers continue after a restart even without stream records", "[history]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = world.create(simple_table("carts"));
   world.database().history().keep(carts, 35);

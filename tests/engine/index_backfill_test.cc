@@ -67,7 +67,7 @@ TEST_CASE("a large table is backfilled in the background while clients write to 
 }
 
 TEST_CASE("a backfill continues after a fault and after a restart", "[backfill]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   bool fails = false;
   World world({.directory = directory.path(), .reap = false, .backfill_at_once_max = 64, .write_fails = [&] {
                  return fails;

@@ -172,7 +172,7 @@ TEST_CASE("an item that never expires is counted once even if it is written duri
 }
 
 TEST_CASE("the count of items that never expire is correct after restarts and restores and drops") {
-  Directory directory;
+  TemporaryDirectory directory;
   for (const bool durable : {false, true}) {
     NeverWorld world({.directory = durable ? directory.path() : std::string(), .reap = false});
     world.enable_ttl(world.carts);
@@ -203,7 +203,7 @@ TEST_CASE("the count of items that never expire is correct after restarts and re
 }
 
 TEST_CASE("items that never expire are counted when a directory of an earlier version is opened") {
-  Directory directory;
+  TemporaryDirectory directory;
   NeverWorld world({.directory = directory.path(), .reap = false});
   world.enable_ttl(world.carts);
   world.put_one_of_each();
@@ -292,7 +292,7 @@ TEST_CASE("an item still expires if the warning about another item in its transa
 }
 
 TEST_CASE("items with a suspicious TTL are found in the index after a restart") {
-  Directory directory;
+  TemporaryDirectory directory;
   NeverWorld world({.directory = directory.path(), .reap = false});
   world.enable_ttl(world.carts);
   for (int i = 0; i < 12; ++i) world.put(world.carts, with_ttl("i" + std::to_string(i), "soon"));

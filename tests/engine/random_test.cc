@@ -30,7 +30,7 @@ bool is_uuid(const std::string& text) {
 
 // The ids of tables, some of which are created after a restart.
 std::vector<std::string> ids(std::uint64_t seed) {
-  Directory directory;
+  TemporaryDirectory directory;
   World world({.directory = directory.path(), .random = std::make_shared<SeededRandom>(seed), .reap = false});
   std::vector<std::string> ids;
   for (const char* const name : {"a", "b", "c"}) {

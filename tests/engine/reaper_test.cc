@@ -227,7 +227,7 @@ TEST_CASE("a due item whose deletion fails stays for the next attempt", "[reaper
 }
 
 TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = expiring_table(world);
   Transaction many(world.database().write_path(), Cause::user);
@@ -269,7 +269,7 @@ TEST_CASE("a sweep skips the index entries of items that have already been delet
 }
 
 TEST_CASE("a backlog is deleted after a restart while requests are served", "[reaper]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   auto clock = std::make_shared<ManualClock>(start_ms);
   World world({.directory = directory.path(), .clock = clock, .reap = false});
   {

@@ -274,7 +274,7 @@ TEST_CASE("writes in flight can be queried for one source and one target table",
 
 TEST_CASE("a replica that leaves its global table keeps its items and the other replicas keep replicating",
           "[replication]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
@@ -360,7 +360,7 @@ TEST_CASE("a replica that is added while writes are in flight gets all of these 
 TEST_CASE("a change to a global table takes effect in all regions or in none no matter which write fails",
           "[replication]") {
   for (int fails_at = 0; fails_at < 12; ++fails_at) {
-    const Directory directory;
+    const TemporaryDirectory directory;
     auto writes_left = std::make_shared<int>(-1);
     World world({.directory = directory.path(), .reap = false, .write_fails = [writes_left] {
                    return *writes_left >= 0 && (*writes_left)-- == 0;
@@ -536,7 +536,7 @@ class Story {
 
   std::mt19937_64 random_;
   const bool durable_;
-  const Directory directory_;
+  const TemporaryDirectory directory_;
   std::unique_ptr<World> world_;
   std::vector<std::string> members_;
   std::map<std::string, std::string> model_;

@@ -41,7 +41,7 @@ std::size_t stored_tokens(World& world, char kind) {
 }  // namespace
 
 TEST_CASE("a token is remembered for ten minutes even across a restart", "[request_tokens]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   const auto carts = world.create(simple_table("carts"));
   CHECK(put_once(world, carts, "t", {{"id", "a"}}));

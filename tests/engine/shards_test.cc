@@ -200,7 +200,7 @@ TEST_CASE("concurrent splits do not exceed the limit on open shards", "[shards]"
 }
 
 TEST_CASE("records are in the shard of their partition even after a split and a restart", "[shards]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .stream_shards = 4, .reap = false});
   auto carts = world.create(table_with_stream("carts"));
   const StreamId id = carts->description()->stream->id;
@@ -279,7 +279,7 @@ TEST_CASE("a closed shard and its records are forgotten a day after the shard wa
 
 TEST_CASE("while eight clients write and shards split each record is in one shard and no record is lost",
           "[shards][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const bool syncs = GENERATE(false, true);
   World world(
       {.directory = syncs ? directory.path() : "", .fsync = syncs, .stream_shards = 2, .reap = false});

@@ -310,7 +310,7 @@ TEST_CASE("dropping a snapshot erases its keys", "[snapshots]") {
 
 TEST_CASE("a directory with snapshots in an earlier format is rejected with a readable error",
           "[snapshots]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   {
     World world({.directory = directory.path(), .reap = false});
     Batch batch;
@@ -325,7 +325,7 @@ TEST_CASE("a directory with snapshots in an earlier format is rejected with a re
 }
 
 TEST_CASE("snapshots survive a restart", "[snapshots]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100));
@@ -348,7 +348,7 @@ TEST_CASE("snapshots survive a restart", "[snapshots]") {
 
 TEST_CASE("a restore that fails at any write leaves either the old state or the new state",
           "[snapshots][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   int writes_left = 1 << 20;
   World world(
       {.directory = directory.path(), .reap = false, .write_fails = [&] { return --writes_left < 0; }});
@@ -494,7 +494,7 @@ TEST_CASE("each snapshot restores its exact state no matter what has happened si
   const bool on_disk = GENERATE(false, true);
   const auto seed = GENERATE(range(1u, 21u));
   INFO("seed " << seed << (on_disk ? " on disk" : " in memory"));
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = on_disk ? directory.path() : "", .reap = false, .backfill_at_once_max = 1 << 20});
   REQUIRE(world.database().time_travel().set(account, {ClockSetting::Mode::frozen}, start_ms));
   std::mt19937 random(seed);

@@ -12,24 +12,17 @@
 #include <mutex>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
-#include <span>
 #include <string>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
-#if defined(__linux__)
-#include <link.h>
-#endif
 
-#include "engine/base/process_memory.h"
 #include "engine/storage/key_space.h"
 #include "engine/storage/storage_files.h"
 #include "engine/storage/storage_jobs.h"
 #include "engine/time/expiry_index.h"
 #include "engine/values/key_codec.h"
+#include "os/memory.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -76,28 +69,10 @@ bool writes(Storage& storage, std::string_view key) {
   }
 }
 
-mode_t mode_of(const std::string& path) {
-  struct stat status {};
-  REQUIRE(::stat(path.c_str(), &status) == 0);
-  return status.st_mode & 0777;
-}
-
 std::string text_in(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
-
-#if defined(__linux__)
-// The value of an entry in /proc/self/status.
-std::uint64_t resident_kb(std::string_view name) {
-  std::ifstream file("/proc/self/status");
-  std::string word;
-  std::uint64_t kb = 0;
-  while (file >> word && word != name) {}
-  file >> kb;
-  return kb;
-}
-#endif
 
 constexpr int keys_erased = 5000;
 
@@ -158,7 +133,7 @@ class FlushingEnv final : public rocksdb::EnvWrapper {
 std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(directory))
-    names.push_back(entry.path().filename());
+    names.push_back(entry.path().filename().string());
   return names;
 }
 
@@ -244,7 +219,7 @@ TEST_CASE("erasing a range that begins with an expiry entry fails", "[storage]")
 }
 
 TEST_CASE("data in a directory survives closing and reopening the storage", "[storage]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   put(*open({.directory = directory.path() + "/new/sub"}), "k", "v");
   std::string value;
   CHECK(open({.directory = directory.path() + "/new/sub"})->get("k", value));
@@ -252,7 +227,7 @@ TEST_CASE("data in a directory survives closing and reopening the storage", "[st
 }
 
 TEST_CASE("storage rejects a directory in use with a readable error", "[storage]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   auto first = open({.directory = directory.path()});
   auto second = Storage::open({.directory = directory.path()});
   REQUIRE_FALSE(second);
@@ -260,9 +235,12 @@ TEST_CASE("storage rejects a directory in use with a readable error", "[storage]
 }
 
 TEST_CASE("a directory that cannot be created is rejected with a readable error", "[storage]") {
-  auto opened = Storage::open({.directory = "/dev/null/data"});
+  const TemporaryDirectory directory;
+  const std::string file = directory.path() + "/file";
+  std::ofstream(file) << "text";
+  auto opened = Storage::open({.directory = file + "/data"});
   REQUIRE_FALSE(opened);
-  CHECK(opened.error() == "cannot create the data directory /dev/null/data: Not a directory");
+  CHECK(opened.error() == "cannot create the data directory " + file + "/data: Not a directory");
 }
 
 TEST_CASE("a write that fails throws and changes nothing", "[storage]") {
@@ -276,85 +254,19 @@ TEST_CASE("a write that fails throws and changes nothing", "[storage]") {
   CHECK(storage->get("k", value));
 }
 
-TEST_CASE("a data directory and its files are accessible only to their owner no matter what the umask is",
-          "[storage]") {
-  const Directory directory;
-  const std::string path = directory.path() + "/data";
-  const mode_t before = ::umask(GENERATE(0000, 0022, 0777));
-  {
-    auto storage = open({.directory = path});
-    for (int i = 0; i < 40; ++i)
-      put(*storage, "k" + std::to_string(i), std::string(1 << 20, 'x'));  // enough to write buffers to files
-  }
-  ::umask(before);
-  CHECK(mode_of(path) == 0700);
-  const auto names = names_in(path);
-  CHECK(names.size() > 5);
-  for (const std::string& name : names) {
-    INFO(name);
-    CHECK(mode_of(path + "/" + name) == 0600);
-  }
-}
-
-TEST_CASE("opening a data directory that others can read makes it private", "[storage]") {
-  const Directory directory;
-  const std::string path = directory.path() + "/data";
-  put(*open({.directory = path}), "k", "v");
-  REQUIRE(::chmod(path.c_str(), 0755) == 0);
-  for (const std::string& name : names_in(path)) REQUIRE(::chmod((path + "/" + name).c_str(), 0644) == 0);
-  auto storage = open({.directory = path});
-  CHECK(mode_of(path) == 0700);
-  for (const std::string& name : names_in(path)) {
-    INFO(name);
-    CHECK(mode_of(path + "/" + name) == 0600);
-  }
-}
-
-TEST_CASE("links and pipes in a data directory give no access to files outside it", "[storage]") {
-  const Directory directory;
-  const std::string path = directory.path() + "/data", elsewhere = directory.path() + "/elsewhere";
-  put(*open({.directory = path}), "k", "v");
-  std::ofstream(elsewhere) << "private";
-  REQUIRE(::chmod(elsewhere.c_str(), 0644) == 0);
-  const auto is_untouched = [&] { return mode_of(elsewhere) == 0644 && text_in(elsewhere) == "private"; };
-
-  std::filesystem::create_symlink(elsewhere, path + "/000999.log.old");
-  std::filesystem::create_hard_link(elsewhere, path + "/000998.log.old");
-  open({.directory = path});
-  CHECK(is_untouched());
-
-  const std::string mark = text_in(path + "/MAYFLY");
-  for (const std::string name : {"MAYFLY", "LOCK"}) {
-    INFO(name);
-    std::filesystem::remove(path + "/" + name);
-    std::filesystem::create_symlink(elsewhere, path + "/" + name);
-    CHECK_FALSE(Storage::open({.directory = path}));
-    CHECK(is_untouched());
-    std::filesystem::remove(path + "/" + name);
-    std::filesystem::create_symlink(directory.path() + "/nothing", path + "/" + name);
-    CHECK_FALSE(Storage::open({.directory = path}));
-    CHECK_FALSE(std::filesystem::exists(directory.path() + "/nothing"));
-    std::filesystem::remove(path + "/" + name);
-    REQUIRE(::mkfifo((path + "/" + name).c_str(), 0600) == 0);
-    CHECK_FALSE(Storage::open({.directory = path}));
-    std::filesystem::remove(path + "/" + name);
-    if (name == "MAYFLY") std::ofstream(path + "/MAYFLY") << mark;
-  }
-  CHECK(open({.directory = path}));
-}
-
 TEST_CASE("a directory with files that Mayfly did not create is rejected and left unchanged", "[storage]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/home";
   std::filesystem::create_directory(path);
   std::ofstream(path + "/letter.txt") << "dear";
-  REQUIRE(::chmod(path.c_str(), 0755) == 0);
+  std::filesystem::permissions(path, std::filesystem::perms(0755));
+  const auto before = std::filesystem::status(path).permissions();
   const auto opened = Storage::open({.directory = path});
   REQUIRE_FALSE(opened);
   CHECK(opened.error() == "the data directory " + path +
                               " is not empty and was not created by Mayfly; use an empty or a new directory");
   CHECK(names_in(path) == std::vector<std::string>{"letter.txt"});
-  CHECK(mode_of(path) == 0755);
+  CHECK(std::filesystem::status(path).permissions() == before);
   // The directory lost+found, which the file system creates, does not count.
   std::filesystem::remove(path + "/letter.txt");
   std::filesystem::create_directory(path + "/lost+found");
@@ -362,7 +274,7 @@ TEST_CASE("a directory with files that Mayfly did not create is rejected and lef
 }
 
 TEST_CASE("a database without the file MAYFLY is opened only if its keys are Mayfly's", "[storage]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/data";
   const bool ours = GENERATE(true, false);
   put(*open({.directory = path}), ours ? "Mnext-ids" : "somebody's", "v");
@@ -374,7 +286,7 @@ TEST_CASE("a database without the file MAYFLY is opened only if its keys are May
 }
 
 TEST_CASE("a directory with an unknown format is rejected", "[storage]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/data";
   put(*open({.directory = path}), "k", "v");
   std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 5\n";
@@ -386,7 +298,7 @@ TEST_CASE("a directory with an unknown format is rejected", "[storage]") {
 }
 
 TEST_CASE("opening a directory with an earlier format converts it to the current one", "[storage]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/data";
   {
     const auto storage = open({.directory = path});
@@ -403,7 +315,7 @@ TEST_CASE("opening a directory with an earlier format converts it to the current
 
 TEST_CASE("writes resume after any file operation fails and no acknowledged write is lost",
           "[storage][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   int failing = 0, rounds = 0;
   for (bool failed = true; failed; failing += 13, ++rounds) {
     INFO("operation " << failing << " on files fails");
@@ -440,7 +352,7 @@ TEST_CASE("writes resume after any file operation fails and no acknowledged writ
 
 TEST_CASE("while storage recovers from an error writes fail immediately and reads succeed",
           "[storage][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   std::atomic<bool> full{false}, stands_still{false}, reached{false};
   std::promise<void> goes_on;
   auto storage = open({.directory = directory.path() + "/data",
@@ -472,7 +384,7 @@ TEST_CASE("while storage recovers from an error writes fail immediately and read
 }
 
 TEST_CASE("a flush that begins after an error is not lost", "[storage][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   FlushingEnv env;
   std::atomic<bool> full{false};
   auto storage =
@@ -498,7 +410,7 @@ TEST_CASE("a flush that begins after an error is not lost", "[storage][holds]") 
 
 TEST_CASE("storage that cannot recover serves reads and rejects writes and can be closed",
           "[storage][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   FlushingEnv env;
   std::atomic<bool> full{false};
   auto storage =
@@ -527,7 +439,7 @@ TEST_CASE("storage that cannot recover serves reads and rejects writes and can b
 
 TEST_CASE("if storage gives up on creating a file the creation fails as during shutdown and is not retried",
           "[storage]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::atomic<bool> refuses{false};
   bool gives_up = true;
   const auto files = private_files(rocksdb::FileSystem::Default(), {}, refuses, [&] { return gives_up; });
@@ -540,7 +452,7 @@ TEST_CASE("if storage gives up on creating a file the creation fails as during s
 }
 
 TEST_CASE("storage recovers from a full disk even if compactions still have no space", "[storage][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   std::atomic<bool> full{false};
   std::atomic<int> refused{0};
   auto storage = open({.directory = directory.path() + "/data", .file_fails = [&](std::string_view) {
@@ -557,50 +469,6 @@ TEST_CASE("storage recovers from a full disk even if compactions still have no s
   CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
   CHECK(storage->failure().empty());
   CHECK(keys(*storage, "k", "l").size() == static_cast<std::size_t>(keys_put));
-}
-
-TEST_CASE("a lack of file descriptors is reported and writes resume without a restart", "[storage][holds]") {
-  const Directory directory;
-  std::mutex mutex;
-  std::vector<std::string> told;
-  auto storage = open({.directory = directory.path() + "/data", .report = [&](std::string_view sentence) {
-                         const std::lock_guard lock(mutex);
-                         told.emplace_back(sentence);
-                       }});
-  rlimit before{};
-  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-  const rlimit none{3, before.rlim_max};
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  std::vector<std::string> acknowledged;
-  bool stopped = false;
-  for (int i = 0; i < 64 && !stopped; ++i) {
-    const std::string key = "k" + std::to_string(i);
-    try {
-      put(*storage, key, std::string(1 << 20, 'x'));
-      acknowledged.push_back(key);
-    } catch (const StorageFault&) {
-      stopped = comes_to_pass([&] { return !storage->failure().empty(); });
-    }
-  }
-  const std::string failure = storage->failure();
-  const std::uint64_t faults = storage->faults();
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(stopped);
-  CHECK(failure.find("Too many open files") != std::string::npos);
-  CHECK(faults > 0);
-  REQUIRE(comes_to_pass([&] { return writes(*storage, "after"); }));
-  CHECK(storage->failure().empty());
-  storage.reset();
-  const std::lock_guard lock(mutex);
-  const auto is_told = [&](std::string_view part) {
-    return std::any_of(told.begin(), told.end(),
-                       [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
-  };
-  CHECK(is_told("storage is read-only until this is resolved: IO error"));
-  CHECK(is_told("storage accepts writes again"));
-  storage = open({.directory = directory.path() + "/data"});
-  std::string value;
-  for (const std::string& key : acknowledged) REQUIRE(storage->get(key, value));
 }
 
 TEST_CASE("memory used by erased keys is reclaimed whether the keys are erased one by one or as a range",
@@ -632,7 +500,7 @@ TEST_CASE("memory used by erased keys is reclaimed whether the keys are erased o
 
 TEST_CASE("a read in either direction that passes many erased keys starts a compaction of those keys",
           "[storage][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const bool durable = GENERATE(false, true);
   auto storage = open({.directory = durable ? directory.path() + "/data" : ""});
   put(*storage, "a", "first");
@@ -677,49 +545,6 @@ TEST_CASE("a read in either direction that passes many erased keys starts a comp
   }));
   CHECK(keys(*storage, "a", "zz") == std::vector<std::string>{"a", "l", "z"});
 }
-
-#if defined(__linux__)
-TEST_CASE("the process's resident memory grows with the memory that it touches", "[storage]") {
-  constexpr std::size_t mb = 1 << 20;
-  const std::uint64_t before = resident_memory_bytes();
-  CHECK(before > 0);
-  const std::vector<char> touched(64 * mb, 'x');
-  CHECK(resident_memory_bytes() >= before + 60 * mb);
-  CHECK(touched.back() == 'x');
-}
-
-TEST_CASE("program code that is given back to the kernel is no longer resident in memory", "[storage]") {
-  const auto read_code = [](dl_phdr_info* program, std::size_t, void*) {
-    int sum = 0;
-    for (const ElfW(Phdr) & part : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
-      if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-      const auto* code = reinterpret_cast<const volatile char*>(program->dlpi_addr + part.p_vaddr);
-      for (std::size_t byte = 0; byte < part.p_memsz; byte += 4096) sum += code[byte];
-    }
-    return sum == 0 ? 1 : sum;  // not 0, so that the walk ends at the first object, the program itself
-  };
-  CHECK(dl_iterate_phdr(read_code, nullptr) != 0);
-  const std::uint64_t before = resident_kb("RssFile:");
-  give_back_code();
-  const std::uint64_t after = resident_kb("RssFile:");
-  INFO(before << " kB before, " << after << " kB after");
-  CHECK(after < before);  // the difference depends on the kernel and on the sanitizer
-}
-#endif
-
-// Sanitizers have their own allocators, which do not return freed memory.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("stored data takes little more memory than its size once writes stop", "[storage]") {
-  const auto resident_bytes = [] { return resident_kb("RssAnon:") * 1024; };
-  const auto storage = open();
-  const std::uint64_t empty = resident_bytes();
-  constexpr int keys = 250'000;
-  const std::string value(300, 'x');
-  for (int i = 0; i < keys; ++i) put(*storage, "k" + std::to_string(i), value);
-  const std::uint64_t written = keys * value.size();
-  CHECK(comes_to_pass([&] { return resident_bytes() < empty + written + written * 2 / 5; }));
-}
-#endif
 
 TEST_CASE("memory used by overwritten values is reclaimed while writes continue", "[storage]") {
   auto storage = open();
@@ -804,15 +629,7 @@ TEST_CASE("full memory is reported and erased values are reclaimed", "[storage]"
 }
 
 TEST_CASE("the default memory limit is half of the memory that the process may use", "[storage]") {
-  const auto bound = open()->memory_bytes_max();
-  CHECK(bound == process_memory_bytes() / 2);
-  CHECK(bound <= static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2);
-  rlimit before{};
-  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
-  const rlimit less{std::min<rlim_t>(before.rlim_cur, rlim_t{1} << 45), before.rlim_max};
-  REQUIRE(setrlimit(RLIMIT_AS, &less) == 0);
-  CHECK(process_memory_bytes() <= less.rlim_cur);
-  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(open()->memory_bytes_max() == os::process_memory_bytes() / 2);
 }
 
 }  // namespace mayfly::testing

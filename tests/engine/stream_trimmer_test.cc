@@ -155,7 +155,7 @@ TEST_CASE("records are deleted on time after a reset and after the clock is move
 }
 
 TEST_CASE("a restart does not change when a record is deleted", "[trimmer]") {
-  Directory directory;
+  TemporaryDirectory directory;
   const auto clock = std::make_shared<SteppedClock>(start_ms);
   std::shared_ptr<SteppedScheduler> scheduler;
   // Each database makes its own schedulers and ends them. Storage's scheduler has one thread.

@@ -57,7 +57,7 @@ TEST_CASE("time never goes back even while a clock is moved", "[time_travel][hol
 }
 
 TEST_CASE("a clock that cannot be stored does not go back after a restart", "[time_travel][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   for (const bool age_streams : {true, false}) {
     for (int failing = 0; failing < 3; ++failing) {
       INFO("streams age: " << age_streams << ", write " << failing << " fails");
@@ -210,7 +210,7 @@ TEST_CASE("during an advance the clock visits each due instant and never goes ba
 }
 
 TEST_CASE("after a restart a frozen clock is unchanged and other clocks have moved on", "[time_travel]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   const auto set = [&](std::string_view owner, ClockSetting setting, Instant now) {
     REQUIRE(world.database().time_travel().set(owner, setting, now));
@@ -230,7 +230,7 @@ TEST_CASE("after a restart a frozen clock is unchanged and other clocks have mov
 TEST_CASE("a clock with a configured start continues after a restart if its account has a table",
           "[time_travel]") {
   const auto goes_on = [](ClockSetting setting, Instant after) {
-    const Directory directory;
+    const TemporaryDirectory directory;
     World world({.directory = directory.path(),
                  .account_clocks = {.setting = setting, .now = start_ms + hour_ms},
                  .reap = false});
@@ -250,7 +250,7 @@ TEST_CASE("a clock with a configured start continues after a restart if its acco
 
 TEST_CASE("a clock that moves while its account's first table is created is stored with its new time",
           "[time_travel][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(),
                .account_clocks = {.setting = {Mode::frozen}, .now = start_ms},
                .reap = false});
@@ -268,7 +268,7 @@ TEST_CASE("a clock that moves while its account's first table is created is stor
 }
 
 TEST_CASE("a clock whose new start cannot be stored is not set back", "[time_travel]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const auto fails = std::make_shared<bool>(false);
   World world({.directory = directory.path(), .reap = false, .write_fails = [=] { return *fails; }});
   REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, start_ms + hour_ms));
@@ -296,7 +296,7 @@ TEST_CASE("setting a clock back while a table is created takes effect before the
 }
 
 TEST_CASE("clock jumps do not age stream records even after a restart", "[time_travel][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = carts_of(world, account);
   world.put(carts, expiring_after("a", 60));

@@ -60,7 +60,7 @@ using Result = LogCheck::Result;
 
 TEST_CASE("a log that is cut off anywhere is reported as torn or whole but never as damaged",
           "[wal][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string log = read_file(write_log(directory.path(), 12, 60));
   REQUIRE(check_log(log, true).result == Result::whole);
   std::size_t whole = 0;
@@ -75,7 +75,7 @@ TEST_CASE("a log that is cut off anywhere is reported as torn or whole but never
 
 TEST_CASE("a log with a changed byte or a cut-off log that another log follows is reported as damaged",
           "[wal][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   std::string log = read_file(write_log(directory.path(), 12, 60));
   for (std::size_t at = 0; at < log.size(); ++at) {
     for (const char flip : {'\x01', '\x40', '\x80'}) {
@@ -89,7 +89,7 @@ TEST_CASE("a log with a changed byte or a cut-off log that another log follows i
 }
 
 TEST_CASE("torn and damaged logs are also distinguished if records span blocks", "[wal][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   std::string log = read_file(write_log(directory.path(), 5, 70'000));
   REQUIRE(log.size() > 10 * 32768);
   REQUIRE(check_log(log, true).result == Result::whole);
@@ -104,7 +104,7 @@ TEST_CASE("torn and damaged logs are also distinguished if records span blocks",
 
 TEST_CASE("an unwritten sector counts as a torn tail in the last record but as damage in an earlier record",
           "[wal][holds]") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   std::string log = read_file(write_log(directory.path(), 5, 3000));
   const auto without_sector = [&](std::size_t sector) {
     std::string copy = log;
@@ -121,7 +121,7 @@ TEST_CASE("an unwritten sector counts as a torn tail in the last record but as d
 TEST_CASE("a directory with a changed log is rejected and a directory with a cut-off log is opened",
           "[wal][holds]") {
   constexpr std::size_t values = 12, value_bytes = 60;
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/data";
   const fs::path log = write_log(path, values, value_bytes);
   const std::string bytes = read_file(log);

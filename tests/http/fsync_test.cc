@@ -107,7 +107,7 @@ struct Durable {
             .body);
   }
 
-  Directory directory;
+  TemporaryDirectory directory;
   std::shared_ptr<SlowDisk> disk = std::make_shared<SlowDisk>();
   std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(disk);
   std::unique_ptr<Running> running;

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <unistd.h>
+
+#include "tests/support/temporary_directory.h"
+#include "tests/support/variables.h"
 
 namespace mayfly::testing {
 
@@ -24,7 +26,7 @@ std::string problem_of(std::string_view text) {
 struct Variables {
   explicit Variables(const std::map<std::string, std::string>& values) {
     unset();
-    for (const auto& [name, value] : values) ::setenv(name.c_str(), value.c_str(), 1);
+    for (const auto& [name, value] : values) set_variable(name, value);
   }
   ~Variables() { unset(); }
   Variables(const Variables&) = delete;
@@ -33,7 +35,7 @@ struct Variables {
  private:
   static void unset() {
     for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"})
-      ::unsetenv(name);
+      unset_variable(name);
   }
 };
 
@@ -70,7 +72,8 @@ TEST_CASE("a keys file with missing or incomplete keys is rejected without revea
 }
 
 TEST_CASE("signature checks take keys from a file or the environment and --keys alone is rejected") {
-  const auto path = std::filesystem::temp_directory_path() / ("mayfly-keys-" + std::to_string(::getpid()));
+  const TemporaryDirectory directory;
+  const std::filesystem::path path = directory.path() + "/keys";
   const std::string file = path.string();
   std::ofstream(path) << "[a]\naws_access_key_id=A\naws_secret_access_key=one\n";
   const Variables none({});

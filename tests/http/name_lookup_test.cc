@@ -2,12 +2,12 @@
 #include "http/outbound/name_lookup.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
 #include <catch2/catch.hpp>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <string>
 #include <thread>
-#include <unistd.h>
 
 namespace mayfly::testing {
 
@@ -17,43 +17,36 @@ namespace {
 
 using namespace std::chrono_literals;
 using boost::asio::ip::make_address;
+using boost::asio::ip::udp;
+namespace asio = boost::asio;
 
 // A name server that knows db.internal, which has one IPv4 and one IPv6 address. It never answers
 // for silent.internal, sends a malformed answer for nonsense.internal, and reports every other name
 // as nonexistent.
 class NameServer {
  public:
-  NameServer() : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    REQUIRE(::bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    address_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    thread_ = std::thread([this] { serve(); });
+  NameServer() {
+    receive();
+    thread_ = std::thread([this] { io_.run(); });
   }
   ~NameServer() {
-    ::shutdown(socket_, SHUT_RDWR);
+    io_.stop();
     thread_.join();
-    ::close(socket_);
   }
   [[nodiscard]] http::NameServers asked(std::chrono::milliseconds answer_time_max) const {
-    return {.servers = address_, .answer_time_max = answer_time_max};
+    return {.servers = "127.0.0.1:" + std::to_string(socket_.local_endpoint().port()),
+            .answer_time_max = answer_time_max};
   }
 
  private:
-  void serve() {
-    char bytes[512];
-    sockaddr_in from{};
-    for (;;) {
-      socklen_t size = sizeof from;
-      const auto got = ::recvfrom(socket_, bytes, sizeof bytes, 0, reinterpret_cast<sockaddr*>(&from), &size);
-      if (got <= 0) return;
-      const std::string answer = answer_to({bytes, static_cast<std::size_t>(got)});
-      if (answer.empty()) continue;
-      ::sendto(socket_, answer.data(), answer.size(), 0, reinterpret_cast<sockaddr*>(&from), size);
-    }
+  void receive() {
+    socket_.async_receive_from(asio::buffer(bytes_), from_,
+                               [this](boost::system::error_code failure, std::size_t got) {
+                                 const std::string answer = failure ? "" : answer_to({bytes_.data(), got});
+                                 if (!answer.empty())
+                                   socket_.send_to(asio::buffer(answer), from_, 0, failure);
+                                 receive();
+                               });
   }
 
   // RFC 1035: header := id flags questions answers authorities additionals, each u16; then the question:
@@ -73,8 +66,10 @@ class NameServer {
     return head + "\xc0\x0c"s + '\0' + type + "\0\1\0\0\0\x3c"s + address;
   }
 
-  const int socket_;
-  std::string address_;
+  std::array<char, 512> bytes_{};
+  udp::endpoint from_;
+  asio::io_context io_;
+  udp::socket socket_{io_, {asio::ip::address_v4::loopback(), 0}};
   std::thread thread_;
 };
 

@@ -10,6 +10,7 @@
 #include "engine/base/hex.h"
 #include "http/access/sigv4.h"
 #include "http/base/sha256.h"
+#include "tests/support/places.h"
 #include "tests/support/signed_request.h"
 
 namespace mayfly::testing {
@@ -21,7 +22,7 @@ using Files = std::map<std::string, std::string>;
 // Returns the suite's files by the example's name and then by the file's name, such as "get-vanilla" and
 // "request.txt".
 std::map<std::string, Files> read_suite() {
-  std::ifstream file(MAYFLY_SIGNING_TEST_SUITE, std::ios::binary);
+  std::ifstream file(place("MAYFLY_TEST_SIGNATURES", MAYFLY_SIGNING_TEST_SUITE), std::ios::binary);
   REQUIRE(file);
   std::map<std::string, Files> suite;
   std::string* text = nullptr;

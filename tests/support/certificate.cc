@@ -2,8 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -12,12 +10,6 @@
 namespace mayfly::testing {
 
 namespace {
-
-std::string new_directory() {
-  std::string path = (std::filesystem::temp_directory_path() / "mayfly-tls-XXXXXX").string();
-  REQUIRE(::mkdtemp(path.data()) != nullptr);
-  return path;
-}
 
 template <class Write>
 void write_file(const std::string& path, Write write) {
@@ -28,7 +20,7 @@ void write_file(const std::string& path, Write write) {
 
 }  // namespace
 
-Certificate::Certificate(const std::string& names) : directory_(new_directory()) {
+Certificate::Certificate(const std::string& names) {
   const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> pair(EVP_EC_gen("P-256"), &EVP_PKEY_free);
   const std::unique_ptr<X509, void (*)(X509*)> made(X509_new(), &X509_free);
   X509_set_version(made.get(), X509_VERSION_3);
@@ -55,7 +47,5 @@ Certificate::Certificate(const std::string& names) : directory_(new_directory())
                                 reinterpret_cast<const unsigned char*>("word"), 4, nullptr, nullptr);
   });
 }
-
-Certificate::~Certificate() { std::filesystem::remove_all(directory_); }
 
 }  // namespace mayfly::testing

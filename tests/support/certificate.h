@@ -7,22 +7,21 @@
 
 #include <string>
 
+#include "tests/support/temporary_directory.h"
+
 namespace mayfly::testing {
 
 class Certificate {
  public:
   // `names` is a subjectAltName in OpenSSL's notation. The files are deleted with the object.
   explicit Certificate(const std::string& names = "DNS:localhost,IP:127.0.0.1,IP:::1");
-  ~Certificate();
-  Certificate(const Certificate&) = delete;
-  Certificate& operator=(const Certificate&) = delete;
 
  private:
-  const std::string directory_;
+  const TemporaryDirectory directory_;
 
  public:
-  const std::string cert = directory_ + "/cert.pem", key = directory_ + "/key.pem";
-  const std::string encrypted_key = directory_ + "/encrypted.pem";
+  const std::string cert = directory_.path() + "/cert.pem", key = directory_.path() + "/key.pem";
+  const std::string encrypted_key = directory_.path() + "/encrypted.pem";
 };
 
 }  // namespace mayfly::testing

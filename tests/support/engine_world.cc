@@ -1,8 +1,6 @@
 #include "tests/support/engine_world.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <stdexcept>
 
@@ -64,17 +62,6 @@ Stream stream_of(StreamView view) {
 }
 
 std::string key_of(const Table& table, const Item& item) { return table_key(table.keys, item); }
-
-Directory::Directory() {
-  std::string path = (std::filesystem::temp_directory_path() / "mayfly-test-XXXXXX").string();
-  if (!mkdtemp(path.data())) throw std::runtime_error("cannot create a temporary directory");
-  path_ = path;
-}
-
-Directory::~Directory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 World::World(DatabaseOptions options) : options_(std::move(options)) {
   if (!options_.clock) {

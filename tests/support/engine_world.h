@@ -16,6 +16,7 @@
 #include "engine/background/snapshots.h"
 #include "engine/database.h"
 #include "engine/items/transaction.h"
+#include "tests/support/temporary_directory.h"
 
 namespace mayfly::testing {
 
@@ -45,19 +46,6 @@ std::string key_of(const Table& table, const Item& item);
 // Returns the first error that a verification of the whole database finds, or an empty string. If `dropped`
 // is given, the data that a snapshot keeps of that dropped table is also verified.
 std::string inconsistency(Database& database, const LiveTable* dropped = nullptr);
-
-// A directory that is deleted with the object.
-class Directory {
- public:
-  Directory();
-  ~Directory();
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 class World {
  public:

@@ -1,18 +1,19 @@
 #include "tests/support/http_client.h"
 
-#include <arpa/inet.h>
-#include <cerrno>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <netinet/in.h>
 #include <stdexcept>
-#include <sys/time.h>
-#include <unistd.h>
 #include <utility>
 
-#include "tests/support/sockets.h"
-
 namespace mayfly::testing {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
 
 namespace {
 
@@ -25,60 +26,54 @@ std::string lower(std::string text) {
 
 }  // namespace
 
-HttpClient::HttpClient(std::uint16_t port, int receive_bytes) : HttpClient(AF_INET, port, receive_bytes) {}
+HttpClient::HttpClient(std::uint16_t port, int receive_bytes)
+    : HttpClient(tcp::endpoint(asio::ip::address_v4::loopback(), port), receive_bytes) {}
 
 std::unique_ptr<HttpClient> HttpClient::to_ipv6(std::uint16_t port) {
-  return std::unique_ptr<HttpClient>(new HttpClient(AF_INET6, port, 0));
+  return std::unique_ptr<HttpClient>(new HttpClient({asio::ip::address_v6::loopback(), port}, 0));
 }
 
-HttpClient::HttpClient(int family, std::uint16_t port, int receive_bytes)
-    : socket_(::socket(family, SOCK_STREAM | socket_flags, 0)) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  sockaddr_in6 address6{};
-  address6.sin6_family = AF_INET6;
-  address6.sin6_port = htons(port);
-  address6.sin6_addr = in6addr_loopback;
-  const timeval timeout{.tv_sec = 30, .tv_usec = 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-  if (receive_bytes > 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
-  const bool six = family == AF_INET6;
-  const auto* const to =
-      six ? reinterpret_cast<const sockaddr*>(&address6) : reinterpret_cast<const sockaddr*>(&address);
-  if (::connect(socket_, to, six ? sizeof address6 : sizeof address) != 0) {
-    ::close(socket_);
-    throw std::runtime_error(std::string("connect: ") + std::strerror(errno));
-  }
+HttpClient::HttpClient(const tcp::endpoint& server, int receive_bytes) {
+  socket_.open(server.protocol());
+  if (receive_bytes > 0) socket_.set_option(asio::socket_base::receive_buffer_size(receive_bytes));
+  ErrorCode failure;
+  socket_.connect(server, failure);
+  if (failure) throw std::runtime_error("connect: " + failure.message());
 }
-
-HttpClient::~HttpClient() { ::close(socket_); }
 
 void HttpClient::send(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto sent = ::send(socket_, bytes.data(), bytes.size(), send_flags);
-    if (sent <= 0) return;
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
+  ErrorCode closed;
+  asio::write(socket_, asio::buffer(bytes), closed);
 }
 
-void HttpClient::finish_sending() { ::shutdown(socket_, SHUT_WR); }
+void HttpClient::finish_sending() {
+  ErrorCode ignored;
+  socket_.shutdown(tcp::socket::shutdown_send, ignored);
+}
 
 void HttpClient::reset() {
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  ::shutdown(socket_, SHUT_RDWR);
+  ErrorCode ignored;
+  socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+  socket_.close(ignored);
 }
 
 bool HttpClient::fill() {
   char piece[16 * 1024];
-  const auto got = ::recv(socket_, piece, sizeof piece, 0);
-  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+  std::size_t got = 0;
+  bool is_over = false;
+  socket_.async_read_some(asio::buffer(piece), [&](ErrorCode, std::size_t bytes) {
+    got = bytes;
+    is_over = true;
+  });
+  io_.restart();
+  io_.run_for(std::chrono::seconds(30));
+  if (!is_over) {
+    socket_.cancel();
+    io_.run();
     throw std::runtime_error("the server sent nothing for 30 seconds");
-  if (got <= 0) return false;
-  in_.append(piece, static_cast<std::size_t>(got));
-  return true;
+  }
+  in_.append(piece, got);
+  return got != 0;
 }
 
 std::size_t HttpClient::drain() {

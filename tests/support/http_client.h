@@ -6,6 +6,8 @@
 //   REQUIRE(answer.status == 200);
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,7 +30,6 @@ class HttpClient {
   explicit HttpClient(std::uint16_t port, int receive_bytes = 0);
   // Connects to ::1.
   static std::unique_ptr<HttpClient> to_ipv6(std::uint16_t port);
-  ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
@@ -42,9 +43,11 @@ class HttpClient {
   void reset();                                  // closes the connection with a reset
 
  private:
-  HttpClient(int family, std::uint16_t port, int receive_bytes);
+  HttpClient(const boost::asio::ip::tcp::endpoint& server, int receive_bytes);
   bool fill();
-  int socket_;
+
+  boost::asio::io_context io_;
+  boost::asio::ip::tcp::socket socket_{io_};
   std::string in_;
 };
 

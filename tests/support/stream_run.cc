@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
-#include <fcntl.h>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 #include "engine/schema/shards.h"
+#include "os/process.h"
+#include "os/terminal.h"
 #include "tests/support/own_program.h"
 
 namespace mayfly::testing {
@@ -157,11 +154,12 @@ class Judge {
 
 constexpr const char* run_variable = "MAYFLY_STREAM_RUN";
 
-void describe_to_first_half(const StreamRun& run) {
+// The variable that tells the first half's process about the run.
+std::string described(const StreamRun& run) {
   std::ostringstream words;
-  words << run.writers << ' ' << run.writes << ' ' << run.items << ' ' << run.first_shards << ' '
-        << run.reshards << ' ' << run.page_records << ' ' << run.directory;
-  setenv(run_variable, words.str().c_str(), 1);
+  words << run_variable << '=' << run.writers << ' ' << run.writes << ' ' << run.items << ' '
+        << run.first_shards << ' ' << run.reshards << ' ' << run.page_records << ' ' << run.directory;
+  return words.str();
 }
 
 StreamRun described_by_parent() {
@@ -183,11 +181,7 @@ void play_first_half() {
   std::mutex mutex;
   const auto print = [&](const std::string& line) {
     const std::lock_guard lock(mutex);
-    for (std::size_t at = 0; at < line.size();) {
-      const auto count = write(STDERR_FILENO, line.data() + at, line.size() - at);
-      if (count <= 0) _exit(1);
-      at += static_cast<std::size_t>(count);
-    }
+    os::write_error(line);
   };
   try {
     const auto emulator = open(run);
@@ -205,7 +199,7 @@ void play_first_half() {
   } catch (const std::exception& problem) {
     print(std::string("x ") + problem.what() + "\n");
   }
-  _exit(1);  // not reached if the process was killed
+  os::exit_now(1);  // not reached if the process was killed
 }
 
 // --- the consumer
@@ -290,24 +284,10 @@ StreamOutcome run_stream(const StreamRun& run) {
   std::string arn;
 
   auto start = std::chrono::steady_clock::now();
-  int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(ends[1], STDERR_FILENO);
-    dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
-    describe_to_first_half(run);
-    become_this_program(run.first_half);
-    _exit(127);
-  }
-  close(ends[1]);
-  std::FILE* lines = fdopen(ends[0], "r");
-  char* line = nullptr;
-  std::size_t size = 0;
+  os::Child child = own_program(run.first_half, {described(run)});
   bool killed = false;
-  while (getline(&line, &size, lines) > 0) {
+  each_line_of(child, [&](const std::string& line) {
     std::istringstream words(line);
-    if (words.str().back() != '\n') break;  // truncated
     char kind = 0;
     words >> kind;
     if (kind == 'a') {
@@ -329,17 +309,13 @@ StreamOutcome run_stream(const StreamRun& run) {
     // Kills the child once enough writes are acknowledged and the consumer has seen a record, so that both
     // are active.
     if (!killed && outcome.acknowledged_before_kill >= run.kill_after && outcome.seen > 0) {
-      kill(child, SIGKILL);
+      child.kill();
       killed = true;
     }
-  }
-  std::free(line);
-  std::fclose(lines);
-  int status = 0;
-  waitpid(child, &status, 0);
+  });
   outcome.seen_before_kill = outcome.seen;
   outcome.seconds_before_kill = Seconds(std::chrono::steady_clock::now() - start).count();
-  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) {
+  if (child.wait() != killed_status) {
     if (outcome.wrong.empty()) outcome.wrong = "the writers finished before they were killed";
     return outcome;
   }

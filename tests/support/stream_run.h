@@ -6,8 +6,7 @@
 //   ...
 //   const StreamOutcome outcome = run_stream({.directory = directory.path(),
 //                                             .kill_after = 1000,
-//                                             .first_half = {"compat_tests",
-//                                                            "writers run until they are killed"}});
+//                                             .first_half = {"writers run until they are killed"}});
 //   CHECK(outcome.wrong == "");
 #pragma once
 

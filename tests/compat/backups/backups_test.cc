@@ -211,7 +211,7 @@ TEST_CASE("once old item versions reach their limit no backup is made and the he
 }
 
 TEST_CASE("a point in time without a backup document is dropped when the server starts", "[backups]") {
-  Directory directory;
+  TemporaryDirectory directory;
   const auto options = [&] {
     compat::EmulatorOptions made;
     made.database.directory = directory.path();
@@ -340,7 +340,7 @@ TEST_CASE("an expired SYSTEM backup releases its data automatically", "[backups]
   compat::EmulatorOptions options;
   options.database.make_scheduler = [&](std::size_t) { return scheduler; };
   const bool restarted = GENERATE(false, true);
-  Directory directory;
+  TemporaryDirectory directory;
   if (restarted) options.database.directory = directory.path();
   std::optional<TestEmulator> emulator(std::in_place, options);
   const auto history = [&]() -> engine::History& { return emulator->emulator().database().history(); };

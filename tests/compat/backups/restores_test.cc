@@ -180,7 +180,7 @@ TEST_CASE("later changes to a table do not affect a restore in progress", "[back
 
 TEST_CASE("a restore that a shutdown interrupts continues at the next start and the server says so",
           "[backups][holds]") {
-  Directory directory;
+  TemporaryDirectory directory;
   Stepped world(directory.path());
   world.fill();
   world.restore(world.backup());
@@ -201,7 +201,7 @@ TEST_CASE("a restore that a shutdown interrupts continues at the next start and 
 
 TEST_CASE("an interrupted restore continues after a restart even if its source is gone", "[backups][holds]") {
   const bool deleted = GENERATE(false, true);
-  Directory directory;
+  TemporaryDirectory directory;
   Stepped world(directory.path());
   TestEmulator* emulator = &*world.emulator;
   world.fill();

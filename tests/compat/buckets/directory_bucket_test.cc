@@ -2,15 +2,8 @@
 #include "compat/buckets/directory_bucket.h"
 
 #include <catch2/catch.hpp>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "tests/support/bucket_calls.h"
-#include "tests/support/engine_world.h"
+#include "tests/compat/buckets/bucket_place.h"
 
 namespace mayfly::testing {
 
@@ -18,64 +11,8 @@ namespace {
 
 using namespace compat::buckets;
 namespace fs = std::filesystem;
+using Place = BucketPlace;
 using Keys = std::vector<std::string>;
-
-// The directory "bucket" is the bucket. Everything else is outside of it.
-struct Place {
-  Directory around;
-  std::string path = around.path() + "/bucket";
-  std::shared_ptr<DirectoryBucket> bucket;
-  BucketCalls calls;
-
-  Place() : bucket(opened(path)), calls{*bucket} {
-    std::ofstream(around.path() + "/secret") << "outside";
-    fs::create_directory(around.path() + "/elsewhere");
-  }
-  static std::shared_ptr<DirectoryBucket> opened(const std::string& path) {
-    fs::create_directories(path);
-    return *DirectoryBucket::open(path);
-  }
-  // The paths of all files, inside and outside the bucket.
-  std::vector<std::string> files() const {
-    std::vector<std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(around.path()))
-      if (!entry.is_directory()) files.push_back(fs::relative(entry.path(), around.path()));
-    std::sort(files.begin(), files.end());
-    return files;
-  }
-  void refuses(const std::string& key, const std::string& code) const {
-    INFO(key);
-    const auto before = files();
-    CHECK(calls.put(key, "mine") == code);
-    CHECK(calls.get(key) == code);
-    const auto head = calls.head(key);
-    CHECK((head ? "" : head.error().code) == code);
-    CHECK(files() == before);
-  }
-};
-
-unsigned mode_of(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
-}
-
-// Simulates a full disk: no file can grow beyond `bytes`.
-class SmallDisk {
- public:
-  explicit SmallDisk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit small{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~SmallDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, signal_);
-  }
-
- private:
-  void (*signal_)(int);
-  rlimit before_{};
-};
 
 }  // namespace
 
@@ -97,16 +34,6 @@ TEST_CASE("objects put into a directory bucket can be read and listed") {
   CHECK(place.calls.get("empty/more") == "NoSuchKey");
 }
 
-TEST_CASE("files and directories in a bucket are accessible only to their owner") {
-  const mode_t before = ::umask(0);
-  const Place place;
-  CHECK(place.calls.put("a/b/c", "x") == "");
-  ::umask(before);
-  CHECK(mode_of(place.path + "/a/b/c") == 0600);
-  CHECK(mode_of(place.path + "/a/b") == 0700);
-  CHECK(mode_of(place.path + "/a") == 0700);
-}
-
 TEST_CASE("a key that points outside the bucket's directory or is malformed is rejected") {
   const Place place;
   const std::string long_part(256, 'a'), long_key(1025, 'a');
@@ -126,44 +53,6 @@ TEST_CASE("a key that points outside the bucket's directory or is malformed is r
   CHECK(place.calls.get("a\nb") == "a\nb");
 }
 
-TEST_CASE("no symbolic link in a bucket's directory is followed") {
-  const Place place;
-  CHECK(place.calls.put("real/a", "inside") == "");
-  fs::create_symlink(place.around.path() + "/secret", place.path + "/file");
-  fs::create_symlink(place.around.path() + "/elsewhere", place.path + "/out");
-  fs::create_symlink("real", place.path + "/in");
-  fs::create_symlink("nowhere", place.path + "/dangling");
-  const auto before = place.files();
-  for (const std::string key : {"file", "out/new", "in/a", "dangling"}) {
-    INFO(key);
-    CHECK(place.calls.get(key) == "NoSuchKey");
-    CHECK(!place.calls.head(key));
-  }
-  CHECK(place.calls.put("out/new", "mine") == "InvalidArgument");
-  CHECK(place.calls.put("in/new", "mine") == "InvalidArgument");
-  CHECK(place.files() == before);
-  CHECK(place.calls.keys("") == Keys{"real/a"});
-  CHECK(place.calls.keys("out/").empty());
-  // A put replaces a link itself and leaves the link's target unchanged.
-  CHECK(place.calls.put("file", "mine") == "");
-  CHECK(place.calls.get("file") == "mine");
-  std::string secret;
-  std::ifstream(place.around.path() + "/secret") >> secret;
-  CHECK(secret == "outside");
-}
-
-TEST_CASE("a file that is not a regular file is invisible in a bucket and never blocks a read") {
-  const Place place;
-  REQUIRE(::mkfifo((place.path + "/pipe").c_str(), 0600) == 0);
-  CHECK(place.calls.get("pipe") == "NoSuchKey");
-  CHECK(place.calls.keys("").empty());
-  fs::create_directory(place.path + "/directory");
-  CHECK(place.calls.put("directory", "x") == "InvalidArgument");
-  CHECK(place.calls.put("a", "x") == "");
-  CHECK(place.calls.put("a/b", "x") == "InvalidArgument");
-  CHECK(place.calls.get("a") == "x");
-}
-
 TEST_CASE("an upload becomes visible only when it is finished and leaves nothing if it is abandoned") {
   const Place place;
   CHECK(place.calls.put("a", "before") == "");
@@ -176,21 +65,6 @@ TEST_CASE("an upload becomes visible only when it is finished and leaves nothing
   }
   CHECK(place.files() == Keys{"bucket/a", "secret"});
   CHECK(place.calls.get("a") == "before");
-}
-
-TEST_CASE("an upload to a full disk fails and leaves the old object unchanged") {
-  const Place place;
-  CHECK(place.calls.put("a", "before") == "");
-  {
-    const SmallDisk full(4096);
-    const auto stored = place.calls.store("a", std::string(10'000, 'x'), 1000);
-    REQUIRE(!stored);
-    CHECK(stored.error().code == "InternalError");
-    CHECK(stored.error().message == "The bucket's directory cannot be accessed: File too large");
-  }
-  CHECK(place.calls.get("a") == "before");
-  CHECK(place.files() == Keys{"bucket/a", "secret"});
-  CHECK(place.calls.put("a", std::string(10'000, 'x')) == "");
 }
 
 TEST_CASE("a read never mixes two versions of an object") {

@@ -248,7 +248,7 @@ TEST_CASE("a malformed key is rejected before any request is sent") {
 
 TEST_CASE(
     "configured bucket names refer to directories and all other names refer to buckets at the endpoint") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const auto s3 = std::make_shared<FakeS3>();
   const auto alone = *Buckets::open({.directories = {{"here", directory.path()}}});
   CHECK(alone->find("here"));

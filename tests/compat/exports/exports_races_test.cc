@@ -29,7 +29,7 @@ constexpr std::string_view export_carts =
     R"({"TableArn":"arn:aws:dynamodb:us-east-1:000000000000:table/carts","S3Bucket":"bucket"})";
 
 struct WithBucket {
-  Directory directory;
+  TemporaryDirectory directory;
   TestEmulator emulator{options(directory.path())};
 
   static compat::EmulatorOptions options(const std::string& path) {

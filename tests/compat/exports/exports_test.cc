@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view carts_arn = "arn:aws:dynamodb:us-east-1:000000000000:table/carts";
 
 struct Stepped {
-  Directory directory;
+  TemporaryDirectory directory;
   std::shared_ptr<SteppedClock> clock = std::make_shared<SteppedClock>(TestEmulator::start);
   std::shared_ptr<SteppedScheduler> scheduler = std::make_shared<SteppedScheduler>(clock, 1);
   TestEmulator emulator{options()};

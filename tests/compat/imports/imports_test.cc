@@ -71,7 +71,7 @@ struct ImportWorld {
     return true;
   }
 
-  Directory in, out;
+  TemporaryDirectory in, out;
   std::shared_ptr<SteppedClock> clock = std::make_shared<SteppedClock>(TestEmulator::start);
   std::shared_ptr<SteppedScheduler> scheduler = std::make_shared<SteppedScheduler>(clock, 1);
   std::optional<TestEmulator> emulator;

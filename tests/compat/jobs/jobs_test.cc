@@ -273,7 +273,7 @@ TEST_CASE("a job's log is limited in lines and in bytes per line", "[jobs]") {
 }
 
 TEST_CASE("a job that was running when the server stopped is marked failed and reported", "[jobs]") {
-  Directory directory;
+  TemporaryDirectory directory;
   Script runs, ended, waits, waits_too;
   JobsWorld world({.directory = directory.path(), .reap = false});
   ended.step = end_completed;

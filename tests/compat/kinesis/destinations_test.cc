@@ -219,7 +219,7 @@ TEST_CASE("changes that Kinesis rejects are retried in order and timestamps can 
 }
 
 TEST_CASE("a Kinesis destination survives a restart") {
-  Directory directory;
+  TemporaryDirectory directory;
   {
     KinesisWorld world(directory.path());
     world.create();
@@ -232,7 +232,7 @@ TEST_CASE("a Kinesis destination survives a restart") {
 }
 
 TEST_CASE("a snapshot's destinations are restored even after a restart", "[restore]") {
-  Directory directory;
+  TemporaryDirectory directory;
   std::optional<KinesisWorld> world(std::in_place, directory.path());
   world->create();
   const std::string before = world->control("POST", "snapshots")["id"];
@@ -268,7 +268,7 @@ TEST_CASE("a snapshot's destinations are restored even after a restart", "[resto
 }
 
 TEST_CASE("restored destinations are still active after a restart", "[restore]") {
-  Directory directory;
+  TemporaryDirectory directory;
   {
     KinesisWorld world(directory.path());
     world.create();
@@ -284,7 +284,7 @@ TEST_CASE("restored destinations are still active after a restart", "[restore]")
 }
 
 TEST_CASE("a table's destinations are deleted and restored with their table", "[restore]") {
-  Directory directory;
+  TemporaryDirectory directory;
   {
     KinesisWorld world(directory.path());
     world.create();
@@ -343,7 +343,7 @@ TEST_CASE("a concurrent Disable and Update do not undo each other") {
 }
 
 TEST_CASE("a reset drops only the account's own destinations", "[restore]") {
-  Directory directory;
+  TemporaryDirectory directory;
   {
     KinesisWorld world(directory.path());
     world.create();
@@ -381,7 +381,7 @@ TEST_CASE("a restore of one account does not change another account's destinatio
 }
 
 TEST_CASE("a destination stored under its former document name is found", "[restore]") {
-  Directory directory;
+  TemporaryDirectory directory;
   {
     KinesisWorld world(directory.path());
     world.create();

@@ -2,14 +2,9 @@
 #include "compat/lambda/destination_directory.h"
 
 #include <catch2/catch.hpp>
-#include <fcntl.h>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "compat/emulator.h"
+#include "tests/compat/lambda/destination_place.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/trigger_world.h"
 
@@ -19,61 +14,13 @@ namespace {
 
 using compat::triggers::DestinationDirectory;
 namespace fs = std::filesystem;
-
-std::string text_of(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-// Returns "" if the destination is allowed, otherwise the reason why it is not.
-std::string problem(const DestinationDirectory& directory, const std::string& destination) {
-  const auto checked = directory.check(destination);
-  return checked ? "" : checked.error();
-}
-
-const std::string no_regular_file = "The existing file is not a regular file or has other hard links";
-const std::string no_directory = "The file's directory does not exist or is reached through a link";
-
-// The directory "failed" is the only directory for destinations. Everything else is outside of it.
-struct Place {
-  Directory around;
-  std::string path = around.path() + "/failed";
-  std::unique_ptr<DestinationDirectory> directory;
-
-  explicit Place(std::int64_t file_bytes_max = DestinationDirectory::file_bytes_max_default) {
-    fs::create_directories(path + "/below");
-    directory = *DestinationDirectory::open(path, file_bytes_max);
-  }
-  // The destination is rejected both when a mapping is created and when a batch is written.
-  void refuses(const std::string& destination, const std::string& why) const {
-    INFO(destination);
-    CHECK(problem(*directory, destination) == why);
-    CHECK_FALSE(directory->append(destination, "{}"));
-  }
-};
+using Place = DestinationPlace;
 
 }  // namespace
 
-TEST_CASE("a batch is appended as a line to a file that only its owner can access") {
-  const Place place;
-  const mode_t before = ::umask(0);
-  CHECK(problem(*place.directory, "file://" + place.path + "/a.jsonl") == "");
-  CHECK_FALSE(fs::exists(place.path + "/a.jsonl"));
-  CHECK(place.directory->append("file://" + place.path + "/a.jsonl", R"({"n":1})"));
-  CHECK(place.directory->append(place.path + "/a.jsonl", R"({"n":2})"));
-  CHECK(place.directory->append(place.path + "/below/b.jsonl", "{}"));
-  ::umask(before);
-  CHECK(text_of(place.path + "/a.jsonl") == "{\"n\":1}\n{\"n\":2}\n");
-  CHECK(text_of(place.path + "/below/b.jsonl") == "{}\n");
-  CHECK((fs::status(place.path + "/a.jsonl").permissions() & fs::perms::all) ==
-        (fs::perms::owner_read | fs::perms::owner_write));
-  CHECK(problem(*place.directory, place.path + "/a.jsonl") == "");
-}
-
 TEST_CASE("without a destination directory no file is written") {
   const auto directory = *DestinationDirectory::open("");
-  CHECK(problem(*directory, "file:///tmp/failed.jsonl") ==
+  CHECK(destination_problem(*directory, "file:///tmp/failed.jsonl") ==
         "File destinations are available only with --destination-dir");
   CHECK_FALSE(directory->append("file:///tmp/mayfly-must-not-be-there.jsonl", "{}"));
   CHECK_FALSE(fs::exists("/tmp/mayfly-must-not-be-there.jsonl"));
@@ -109,46 +56,12 @@ TEST_CASE("paths with .. or empty parts or a zero byte are rejected") {
   CHECK_FALSE(fs::exists(place.path + "/x"));
 }
 
-TEST_CASE("links are not followed in any part of a path", "[holds]") {
-  const Place place;
-  std::ofstream(place.around.path() + "/outside") << "as it was";
-  fs::create_directory(place.around.path() + "/elsewhere");
-  fs::create_symlink(place.around.path() + "/outside", place.path + "/link");
-  fs::create_symlink(place.around.path() + "/nothing", place.path + "/dangling");
-  fs::create_directory_symlink(place.around.path() + "/elsewhere", place.path + "/way");
-  fs::create_directory_symlink(place.path + "/below", place.path + "/inside");
-  fs::create_hard_link(place.around.path() + "/outside", place.path + "/second-name");
-  fs::create_directory_symlink("/proc/self", place.path + "/self");
-  place.refuses(place.path + "/link", no_regular_file);
-  place.refuses(place.path + "/dangling", no_regular_file);
-  place.refuses(place.path + "/second-name", no_regular_file);
-  place.refuses(place.path + "/way/x", no_directory);
-  place.refuses(place.path + "/inside/x", no_directory);
-  place.refuses(place.path + "/self/mem", no_directory);
-  place.refuses(place.path + "/missing/x", no_directory);
-  CHECK(text_of(place.around.path() + "/outside") == "as it was");
-  CHECK_FALSE(fs::exists(place.around.path() + "/nothing"));
-  CHECK(fs::is_empty(place.around.path() + "/elsewhere"));
-}
-
-TEST_CASE("a file that is not a regular file is rejected without blocking") {
-  const Place place;
-  REQUIRE(::mkfifo((place.path + "/fifo").c_str(), 0600) == 0);
-  place.refuses(place.path + "/fifo", no_regular_file);  // no process reads it
-  const int reader = ::open((place.path + "/fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  place.refuses(place.path + "/fifo", no_regular_file);
-  char byte = 0;
-  CHECK(::read(reader, &byte, 1) == 0);
-  ::close(reader);
-  place.refuses(place.path + "/below", no_regular_file);
-}
-
 TEST_CASE("a file cannot grow past the size limit") {
   const Place place(10);
   CHECK(place.directory->append(place.path + "/a", "12345"));
   CHECK_FALSE(place.directory->append(place.path + "/a", "12345"));
   CHECK(place.directory->append(place.path + "/a", "123"));
-  CHECK(text_of(place.path + "/a") == "12345\n123\n");
+  CHECK(destination_text(place.path + "/a") == "12345\n123\n");
 }
 
 TEST_CASE("an invalid file destination is rejected when a mapping is created or changed") {
@@ -189,7 +102,7 @@ TEST_CASE("an invalid file destination is rejected when a mapping is created or 
 
 TEST_CASE("a mapping whose file destination is no longer allowed is kept and reports the problem") {
   const Place place;
-  Directory data;
+  TemporaryDirectory data;
   std::string uuid;
   {
     TriggerWorld world(data.path(), place.path);

@@ -262,7 +262,7 @@ const std::string described =
     R"("WarmThroughput":{"ReadUnitsPerSecond":14000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"}}})";
 
 TEST_CASE("a data directory that stores settings in the old format opens with all of its settings") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   {
     const auto storage = engine::Storage::open({.directory = directory.path()});
     REQUIRE(storage);

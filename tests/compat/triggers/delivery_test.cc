@@ -308,7 +308,7 @@ TEST_CASE("records that are too old by stream time go to the destination") {
 }
 
 TEST_CASE("a destination is a file or the function registered under the last part of its ARN") {
-  Directory directory;
+  TemporaryDirectory directory;
   TriggerWorld world({}, directory.path());
   world.function("f", fail);
   world.function("failed");
@@ -494,7 +494,7 @@ TEST_CASE("additional lanes continue where the single lane stopped") {
 }
 
 TEST_CASE("mappings with their functions and positions survive a restart") {
-  Directory directory;
+  TemporaryDirectory directory;
   std::string uuid;
   {
     TriggerWorld world(directory.path());
@@ -557,7 +557,7 @@ TEST_CASE("a function whose removal fails stays registered and can be removed la
 }
 
 TEST_CASE("a batch in flight at shutdown is delivered again") {
-  Directory directory;
+  TemporaryDirectory directory;
   {
     TriggerWorld world(directory.path());
     world.function("f", fail);
@@ -572,7 +572,7 @@ TEST_CASE("a batch in flight at shutdown is delivered again") {
 }
 
 TEST_CASE("changing the number of lanes and restarting delivers no record twice") {
-  Directory directory;
+  TemporaryDirectory directory;
   std::string uuid;
   {
     TriggerWorld world(directory.path());
@@ -655,7 +655,7 @@ TEST_CASE("the stored positions of a shard determine where its lanes begin") {
 }
 
 TEST_CASE("a tumbling window that is open at shutdown continues with its state") {
-  Directory directory;
+  TemporaryDirectory directory;
   {
     TriggerWorld world(directory.path());
     world.function("f", [](const json&) { return Answer{.body = R"({"state":{"seen":1}})"}; });

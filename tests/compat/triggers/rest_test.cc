@@ -87,7 +87,7 @@ TEST_CASE("all calls on a mapping return what Lambda returns") {
 }
 
 TEST_CASE("a mapping keeps its MetricsConfig and KMSKeyArn after a restart") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string metrics = R"("MetricsConfig":{"Metrics":["EventCount"]})",
                     key = R"("KMSKeyArn":"arn:aws:kms:us-east-1:000000000000:key/1")";
   std::string mapping;

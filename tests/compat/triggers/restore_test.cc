@@ -108,7 +108,7 @@ TEST_CASE("a restore does not bring back the positions of a deleted mapping") {
 }
 
 TEST_CASE("a restart does not change a restored account") {
-  Directory directory;
+  TemporaryDirectory directory;
   {
     TriggerWorld world(directory.path());
     world.function("f");

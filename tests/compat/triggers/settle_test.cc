@@ -222,7 +222,7 @@ TEST_CASE("records before the first reported failure are not given up") {
 }
 
 TEST_CASE("a batch that was sent to its destination is reported with the destination") {
-  Directory directory;
+  TemporaryDirectory directory;
   TriggerWorld world({}, directory.path());
   world.function("f", raise_error);
   const std::string file = "file://" + directory.path() + "/failed.jsonl";

@@ -143,7 +143,7 @@ TEST_CASE("records wait for those of an ancestor shard even if shards in between
 
 TEST_CASE("a mapping that starts at LATEST receives no earlier records", "[triggers][shards]") {
   for (const char* const settings : {"", R"(,"ParallelizationFactor":3)"}) {
-    Directory directory;
+    TemporaryDirectory directory;
     {
       TriggerWorld world(directory.path());
       world.function("f");

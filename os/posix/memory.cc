@@ -1,4 +1,4 @@
-#include "engine/base/process_memory.h"
+#include "os/memory.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,10 +14,14 @@
 #include <link.h>
 #include <sys/mman.h>
 #endif
+#if defined(__APPLE__)
+#include <mach/mach.h>
+#endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
-#include "engine/base/whole_number.h"
-
-namespace mayfly::engine {
+namespace mayfly::os {
 namespace {
 
 constexpr auto any = std::numeric_limits<std::uint64_t>::max();
@@ -44,8 +48,8 @@ std::uint64_t group_bytes() {
   std::uint64_t least = any;
   while (true) {
     std::ifstream file("/sys/fs/cgroup" + group + "/memory.max");
-    std::string text;
-    if (file >> text) least = std::min(least, whole_number<std::uint64_t>(text).value_or(any));
+    std::uint64_t limit = 0;
+    if (file >> limit) least = std::min(least, limit);
     const auto slash = group.rfind('/');
     if (slash == std::string::npos) return least;
     group.resize(slash);
@@ -65,6 +69,16 @@ bool is_debugged() {
 
 std::uint64_t process_memory_bytes() { return std::min({machine_bytes(), address_bytes(), group_bytes()}); }
 
+#if defined(__APPLE__)
+// The memory that Activity Monitor shows, which excludes mapped files.
+std::uint64_t resident_memory_bytes() {
+  task_vm_info_data_t used{};
+  mach_msg_type_number_t count = TASK_VM_INFO_COUNT;
+  const auto outcome =
+      ::task_info(mach_task_self(), TASK_VM_INFO, reinterpret_cast<task_info_t>(&used), &count);
+  return outcome == KERN_SUCCESS ? used.phys_footprint : 0;
+}
+#else
 std::uint64_t resident_memory_bytes() {
   const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -78,6 +92,7 @@ std::uint64_t resident_memory_bytes() {
   const long page_bytes = ::sysconf(_SC_PAGESIZE);
   return page_bytes <= 0 ? 0 : (resident - of_files) * static_cast<std::uint64_t>(page_bytes);
 }
+#endif
 
 void give_back_code() {
 #if defined(__linux__)
@@ -96,4 +111,19 @@ void give_back_code() {
 #endif
 }
 
-}  // namespace mayfly::engine
+void return_freed_memory() {
+#if defined(__GLIBC__)
+  constexpr int megabyte = 1024 * 1024;
+  ::mallopt(M_ARENA_MAX, 2);
+  ::mallopt(M_MMAP_THRESHOLD, 4 * megabyte);
+  ::mallopt(M_TRIM_THRESHOLD, 8 * megabyte);
+#endif
+}
+
+void trim_freed_memory() {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+}
+
+}  // namespace mayfly::os

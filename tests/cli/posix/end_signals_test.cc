@@ -2,7 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <poll.h>
+#include <csignal>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -34,25 +34,28 @@ bool is_blocked(int number) {
   return sigismember(&now, number) == 1;
 }
 
-bool can_be_read(int descriptor) {
-  pollfd ready{descriptor, POLLIN, 0};
-  return ::poll(&ready, 1, 0) == 1;
+bool is_set(const os::Event& event) { return event.wait(milliseconds(0)); }
+
+// 0: none.
+int number_of(std::optional<os::EndSignal> signal) {
+  if (!signal) return 0;
+  return *signal == os::EndSignal::terminate ? SIGTERM : SIGINT;
 }
 
 }  // namespace
 
-TEST_CASE("an end signal wakes every observer and makes the descriptor readable") {
+TEST_CASE("an end signal wakes every observer and sets the event") {
   for (const int number : {SIGTERM, SIGINT}) {
     CHECK(in_a_process([number] {
             const EndSignals signals;
-            const bool none = signals.came() == 0 && signals.wait(milliseconds(0)) == 0 &&
-                              signals.wait(milliseconds(1)) == 0 && !can_be_read(signals.descriptor());
+            const bool none = !signals.came() && !signals.wait(milliseconds(0)) &&
+                              !signals.wait(milliseconds(1)) && !is_set(signals.event());
             int seen = 0;
-            std::thread other([&] { seen = signals.wait(); });
+            std::thread other([&] { seen = number_of(signals.wait()); });
             ::kill(::getpid(), number);
-            const int waited = signals.wait();
+            const int waited = number_of(signals.wait());
             other.join();
-            return none && can_be_read(signals.descriptor()) && seen == waited ? waited : 0;
+            return none && is_set(signals.event()) && seen == waited ? waited : 0;
           }) == number);
   }
 }
@@ -64,10 +67,10 @@ TEST_CASE("a second end signal is ignored or ends the process as configured") {
       {
         const EndSignals signals(another);
         ::kill(::getpid(), SIGINT);
-        came = signals.wait();
+        came = number_of(signals.wait());
         ::kill(::getpid(), SIGTERM);
         if (another == EndSignals::Another::ends_the_process) ::pause();
-        came = signals.wait(milliseconds(1)) == came ? came : 0;
+        came = number_of(signals.wait(milliseconds(1))) == came ? came : 0;
       }
       return came;  // the process survives whether or not the second signal has arrived by now
     });

@@ -29,8 +29,9 @@ void tell(const FailedCheck& failed, void* context) {
 TEST_CASE("a failed check prints its expression and location and aborts the process") {
   const Ended ended = in_a_child(fails);
   CHECK(ended.signal == SIGABRT);
-  CHECK(ended.said.starts_with(
-      "mayfly: internal check failed, please report this bug: count == 3 (tests/engine/check_test.cc:"));
+  CHECK(
+      ended.said.starts_with("mayfly: internal check failed, please report this bug: count == 3 "
+                             "(tests/engine/posix/check_test.cc:"));
 }
 
 TEST_CASE("a failed check calls the handler and aborts the process when the handler returns") {
@@ -40,7 +41,7 @@ TEST_CASE("a failed check calls the handler and aborts the process when the hand
     fails();
   });
   CHECK(ended.signal == SIGABRT);
-  CHECK(ended.said == "told: count == 3 in tests/engine/check_test.cc");
+  CHECK(ended.said == "told: count == 3 in tests/engine/posix/check_test.cc");
 }
 
 TEST_CASE("a handler that throws or fails a check also aborts the process") {
@@ -66,7 +67,7 @@ TEST_CASE("only one of several checks that fail at the same time is reported") {
     other.join();
   });
   CHECK(ended.signal == SIGABRT);
-  CHECK(ended.said == "told: count == 3 in tests/engine/check_test.cc");
+  CHECK(ended.said == "told: count == 3 in tests/engine/posix/check_test.cc");
 }
 
 TEST_CASE("after the handler is removed a failed check prints its message again") {
