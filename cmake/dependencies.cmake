@@ -3,8 +3,9 @@
 #
 # By default these are the system's static archives, so that an executable is self-contained. With
 # MAYFLY_SHARED_DEPENDENCIES they are the system's shared libraries, which sanitizers need. RocksDB comes from
-# MAYFLY_ROCKSDB_PREFIX, where script/rocksdb puts it, or else from the system. Mayfly's own build and its installed CMake
-# package include this file.
+# MAYFLY_ROCKSDB_PREFIX, where script/rocksdb puts it, or else from the system. Archives of OpenSSL come from
+# MAYFLY_OPENSSL_PREFIX, where script/dependencies puts them, or else from the system. Mayfly's own build and its installed
+# CMake package include this file.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 
@@ -37,8 +38,14 @@ mayfly_dependency(zlib z)
 mayfly_dependency(deflate deflate)
 mayfly_dependency(zstd zstd)
 mayfly_dependency(expat expat)
-mayfly_dependency(openssl ssl crypto)
 mayfly_dependency(cares cares)
+
+if(NOT TARGET mayfly::openssl AND NOT MAYFLY_SHARED_DEPENDENCIES AND EXISTS "${MAYFLY_OPENSSL_PREFIX}/lib/libssl.a")
+  add_library(mayfly::openssl INTERFACE IMPORTED GLOBAL)
+  target_include_directories(mayfly::openssl INTERFACE ${MAYFLY_OPENSSL_PREFIX}/include)
+  target_link_libraries(mayfly::openssl INTERFACE ${MAYFLY_OPENSSL_PREFIX}/lib/libssl.a ${MAYFLY_OPENSSL_PREFIX}/lib/libcrypto.a)
+endif()
+mayfly_dependency(openssl ssl crypto)
 
 include(${CMAKE_CURRENT_LIST_DIR}/rocksdb_version.cmake)
 if(NOT TARGET mayfly::rocksdb)

@@ -1,0 +1,21 @@
+# Compiles the parts of RocksDB that requests rarely enter for size. script/rocksdb and script/dependencies pass this file to
+# RocksDB's CMake project, which stays unchanged. The parts are directories, so the file works with all versions of RocksDB.
+function(mayfly_compile_for_size)
+  set(parts db/blob/ db/compaction/ options/ table/adaptive/ table/cuckoo/ table/plain/ tools/ trace_replay/ utilities/)
+  list(JOIN parts "|" any_part)
+  get_target_property(sources rocksdb SOURCES)
+  set(for_size ${sources})
+  list(FILTER for_size INCLUDE REGEX "^(${any_part})")
+  list(REMOVE_ITEM sources ${for_size})
+  add_library(rocksdb_for_size OBJECT ${for_size})
+  target_compile_options(rocksdb_for_size PRIVATE -Os)
+  foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS)
+    get_target_property(values rocksdb ${property})
+    if(values)
+      set_target_properties(rocksdb_for_size PROPERTIES ${property} "${values}")
+    endif()
+  endforeach()
+  # The linker takes a template from the first object that has it, which must not be one that is compiled for size.
+  set_target_properties(rocksdb PROPERTIES SOURCES "${sources};$<TARGET_OBJECTS:rocksdb_for_size>")
+endfunction()
+cmake_language(DEFER CALL mayfly_compile_for_size)
