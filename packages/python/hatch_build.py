@@ -1,4 +1,5 @@
-"""Puts the program into the wheel, as mayfly/bin/mayfly, and tags the wheel for the program's platforms.
+"""Puts the program into the wheel, as mayfly/bin/mayfly or mayfly/bin/mayfly.exe, and tags the wheel for the program's
+platforms.
 
 `package` sets MAYFLY_PACKAGE_BINARY to the program's path and MAYFLY_PACKAGE_PLATFORM to the platforms on which the
 program runs, for example manylinux2014_x86_64.musllinux_1_2_x86_64. The wheel works with any Python 3, so its tag is
@@ -19,7 +20,7 @@ class ProgramInWheel(BuildHookInterface):  # type: ignore[type-arg]
         platforms = _needed("MAYFLY_PACKAGE_PLATFORM", "the platforms on which it runs, such as manylinux2014_x86_64")
         if not os.access(program, os.X_OK):
             raise SystemExit(f"MAYFLY_PACKAGE_BINARY must be an executable file, got {program}")
-        build_data["force_include"][program] = "mayfly/bin/mayfly"
+        build_data["force_include"][program] = f"mayfly/bin/mayfly{'.exe' if platforms.startswith('win') else ''}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platforms}"
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,6 +12,13 @@ from typing import Callable
 import pytest
 
 from mayfly import Server
+from mayfly._binary import NAME, find_binary
+
+WINDOWS = os.name == "nt"
+# How a server ends: on Windows, a killed process has the exit status that its killer chose, and `close` kills the server.
+KILLED = "exit status 9" if WINDOWS else "killed by SIGKILL"
+DIED_KILLED = "ended with exit status 9" if WINDOWS else "was killed by SIGKILL"
+CLOSED = "closed" if WINDOWS else "exit status 0"
 
 pytest_plugins = ["pytester"]
 
@@ -25,10 +34,12 @@ ENVIRONMENT_THAT_MISLEADS = {
 
 
 @pytest.fixture(autouse=True)
-def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Removes environment variables that the developer may have set."""
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Removes environment variables that the developer may have set. On Windows, makes child processes write UTF-8, which
+    pytester expects."""
     for name in ("MAYFLY_URL", "MAYFLY_BINARY"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
 
 
 @pytest.fixture
@@ -36,6 +47,14 @@ def program(tmp_path: Path) -> Callable[[str], Path]:
     """Returns a function that creates an executable Python program, which a test starts instead of mayfly."""
 
     def make(text: str) -> Path:
+        if WINDOWS:
+            from distlib.scripts import ScriptMaker
+
+            source = tmp_path / "source"
+            source.mkdir()
+            (source / "not-mayfly.py").write_text(f"#!python\n{text}", encoding="utf-8")
+            (path,) = ScriptMaker(str(source), str(tmp_path)).make("not-mayfly.py")
+            return Path(path)
         path = tmp_path / "not-mayfly"
         path.write_text(f"#!{sys.executable}\n{text}")
         path.chmod(0o755)
@@ -52,13 +71,33 @@ def await_log(server: Server, text: str, seconds: float = 10) -> None:
         time.sleep(0.005)
 
 
+def copied_program(directory: Path) -> Path:
+    """A copy of the program in a directory, which is created."""
+    directory.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy2(find_binary().path, directory / NAME))
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, 9)  # Windows has no signal.SIGKILL, but kills for this number too
+
+
 def is_there(pid: int) -> bool:
     """Whether the process is running. A zombie does not count as running."""
-    try:
-        os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False
+    if WINDOWS:
+        import ctypes
+
+        synchronize, timed_out = 0x00100000, 0x102
+        process = ctypes.windll.kernel32.OpenProcess(synchronize, False, pid)
+        running = process != 0 and ctypes.windll.kernel32.WaitForSingleObject(process, 0) == timed_out
+        ctypes.windll.kernel32.CloseHandle(process)
+        return running
+    if Path("/proc/self/stat").exists():
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except (ProcessLookupError, FileNotFoundError):
+            return False
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], stdout=subprocess.PIPE, text=True).stdout.strip()
+    return state != "" and not state.startswith("Z")
 
 
 def is_gone_within(pid: int, seconds: float) -> bool:
@@ -67,6 +106,6 @@ def is_gone_within(pid: int, seconds: float) -> bool:
         if not is_there(pid):
             return True
         time.sleep(0.005)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, 9)  # do not leave the process behind
+    with contextlib.suppress(OSError):
+        kill(pid)  # do not leave the process behind
     return False

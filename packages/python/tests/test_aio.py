@@ -5,12 +5,11 @@ import datetime
 import functools
 import json
 import os
-import signal
 import socket
 from datetime import timezone
 
 import pytest
-from conftest import ENVIRONMENT_THAT_MISLEADS, is_there
+from conftest import DIED_KILLED, ENVIRONMENT_THAT_MISLEADS, is_there, kill
 
 from mayfly import BinaryError, ControlError, EndedError, Fault, MayflyError, Server, WaitError
 from mayfly.aio import AsyncServer, AsyncWorld
@@ -214,13 +213,13 @@ async def test_an_async_world_raises_the_same_errors_as_a_synchronous_world(mayf
 @awaited
 async def test_the_error_of_a_call_to_a_dead_server_says_how_the_server_died():
     async with AsyncServer() as server, server.world() as world:
-        os.kill(server.server.pid, signal.SIGKILL)
+        kill(server.server.pid)
         client = await world.dynamodb()
         with pytest.raises(
-            EndedError, match="^Mayfly's server was killed by SIGKILL before it answered GET /_mayfly/clock\\."
+            EndedError, match=f"^Mayfly's server {DIED_KILLED} before it answered GET /_mayfly/clock\\."
         ):
             await world.clock.now()
-        with pytest.raises(EndedError, match="^Mayfly's server was killed by SIGKILL before it answered ListTables\\."):
+        with pytest.raises(EndedError, match=f"^Mayfly's server {DIED_KILLED} before it answered ListTables\\."):
             await client.list_tables()
         async with server.world() as fresh:
             assert await fresh.execute("ListTables") == {"TableNames": []}

@@ -44,7 +44,7 @@ async def test_three(mayfly_async):
 def run(pytester: pytest.Pytester, text: str, *arguments: str) -> pytest.RunResult:
     pytester.makepyfile(text)
     warnings = ("-W", "error::ResourceWarning", "-W", "error::pytest.PytestUnraisableExceptionWarning")
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *warnings, *arguments, timeout=60)
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *warnings, *arguments, timeout=300)
 
 
 @pytest.mark.parametrize(

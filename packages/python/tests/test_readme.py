@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 TESTS = [text for language, text in EXAMPLES if language == "python" and re.search("^(async )?def test_", text, re.MULTILINE)]
 PROGRAMS = [text for language, text in EXAMPLES if language == "python" and text not in TESTS]
@@ -26,20 +26,20 @@ def test_the_first_example_in_the_readme_needs_no_imports():
 
 def test_the_example_tests_in_the_readme_pass(pytester):
     pytester.makepyfile(**{f"test_example_{number}": text for number, text in enumerate(TESTS)})
-    pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=60).assert_outcomes(passed=len(TESTS))
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=300).assert_outcomes(passed=len(TESTS))
 
 
 def test_the_example_configuration_in_the_readme_is_valid(pytester):
     (configuration,) = [text for language, text in EXAMPLES if language == "ini"]
-    (pytester.path / "pytest.ini").write_text(configuration)
+    (pytester.path / "pytest.ini").write_text(configuration, encoding="utf-8")
     pytester.makepyfile("def test_one(mayfly): assert mayfly.clock._following")
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--strict-config", timeout=60)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--strict-config", timeout=300)
     result.assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize(("program", "output"), list(zip(PROGRAMS, ["2031-01-01 01:00:00+00:00\n", "INSERT by user\n"])))
 def test_the_example_programs_in_the_readme_print_the_expected_output(program, output):
-    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     assert done.stdout == output
 
 

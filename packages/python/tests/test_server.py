@@ -4,18 +4,21 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
 import threading
 import traceback
+import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import await_log, is_gone_within, is_there
+from conftest import CLOSED, DIED_KILLED, KILLED, WINDOWS, await_log, copied_program, is_gone_within, is_there, kill
 
 from mayfly import BinaryError, EndedError, Server, UnansweredError, _fork, _version
+from mayfly._binary import NAME
 
 
 def test_a_server_exits_at_the_end_of_its_with_block():
@@ -25,14 +28,14 @@ def test_a_server_exits_at_the_end_of_its_with_block():
         assert server.ended is None
         pid = server.pid
     assert not is_there(pid)
-    assert server.ended == "exit status 0"
+    assert server.ended == CLOSED
 
 
 def test_a_second_close_of_a_server_does_nothing():
     server = Server()
     server.close()
     server.close()
-    assert server.ended == "exit status 0"
+    assert server.ended == CLOSED
 
 
 def test_a_server_exits_after_its_server_object_is_garbage_collected():
@@ -74,8 +77,11 @@ def mayfly_binary() -> Path:
 
 
 def test_mayfly_binary_selects_the_program(tmp_path, monkeypatch):
-    link = tmp_path / "elsewhere"
-    link.symlink_to(mayfly_binary())
+    link = tmp_path / "elsewhere.exe"
+    if WINDOWS:  # where only some users can create links
+        shutil.copy2(mayfly_binary(), link)
+    else:
+        link.symlink_to(mayfly_binary())
     monkeypatch.setenv("MAYFLY_BINARY", str(link))
     assert mayfly_binary() == link
     with Server() as server:
@@ -85,11 +91,10 @@ def test_mayfly_binary_selects_the_program(tmp_path, monkeypatch):
 def test_the_search_on_path_skips_this_packages_own_script(tmp_path, monkeypatch):
     from mayfly import _binary
 
-    real = mayfly_binary()
+    copy = copied_program(tmp_path)
     monkeypatch.setattr(_binary, "BUNDLED", tmp_path / "none")
-    (tmp_path / "mayfly").symlink_to(real)
-    monkeypatch.setenv("PATH", f"{sysconfig.get_path('scripts')}:{tmp_path}")
-    assert _binary.find_binary().path == str(tmp_path / "mayfly")
+    monkeypatch.setenv("PATH", os.pathsep.join([sysconfig.get_path("scripts"), str(tmp_path)]))
+    assert _binary.find_binary().path == str(copy)
 
 
 def test_a_server_exits_after_its_parent_process_exits_without_closing_it():
@@ -126,6 +131,10 @@ def in_a_forked_process(run):
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
+NEEDS_FORK = pytest.mark.skipif(WINDOWS, reason="Windows cannot fork a process")
+
+
+@NEEDS_FORK
 def test_a_forked_process_uses_its_own_connections_and_does_not_end_the_server(mayfly_server):
     with mayfly_server.world() as world:
         now = world.clock.freeze()
@@ -139,6 +148,7 @@ def test_a_forked_process_uses_its_own_connections_and_does_not_end_the_server(m
         assert world.clock.now() == now
 
 
+@NEEDS_FORK
 def test_a_forked_process_does_not_wait_for_locks_that_threads_of_its_parent_held(mayfly_server):
     with mayfly_server.world() as world:
         now = world.clock.freeze()
@@ -171,6 +181,7 @@ def test_a_forked_process_does_not_wait_for_locks_that_threads_of_its_parent_hel
         assert world.clock.now() == now
 
 
+@NEEDS_FORK
 def test_a_forked_process_does_not_end_the_handlers_of_its_parent(mayfly):
     mayfly.function("one", lambda event: event + 1)
 
@@ -208,7 +219,7 @@ def test_the_error_of_a_call_to_a_dead_server_says_how_the_server_died_and_inclu
         world.clock.freeze()
         world.dynamodb.list_tables()
         await_log(server, "keeps everything in memory")
-        os.kill(server.pid, signal.SIGKILL)
+        kill(server.pid)
         for call, name in (
             (world.clock.now, "GET /_mayfly/clock"),
             (lambda: world.execute("ListTables"), "ListTables"),
@@ -218,9 +229,7 @@ def test_the_error_of_a_call_to_a_dead_server_says_how_the_server_died_and_inclu
             with pytest.raises(EndedError) as ended:
                 call()
             message = str(ended.value)
-            assert message.startswith(f"Mayfly's server was killed by SIGKILL before it answered {name}. Its log:\n    "), (
-                message
-            )
+            assert message.startswith(f"Mayfly's server {DIED_KILLED} before it answered {name}. Its log:\n    "), message
             assert "keeps everything in memory" in ended.value.log
 
 
@@ -229,14 +238,14 @@ def test_after_a_server_dies_a_new_world_gets_a_new_server():
         lost = server.world()
         lost.create_table("carts")
         dead = server.pid
-        os.kill(dead, signal.SIGKILL)
+        kill(dead)
         with pytest.raises(EndedError):
             lost.execute("ListTables")
         with server.world() as world:
             assert server.pid != dead
             assert server.ended is None
             assert world.execute("ListTables") == {"TableNames": []}
-            await_log(server, "(the server died, killed by SIGKILL; the following lines are from a new server)\n")
+            await_log(server, f"(the server died, {KILLED}; the following lines are from a new server)\n")
             with pytest.raises(EndedError, match=r"before it answered ListTables\. Its log:(?!.*new server)"):
                 lost.execute("ListTables")
         lost.close()
@@ -252,15 +261,13 @@ def test_a_closed_server_is_not_restarted():
         world.clock.now()
     with pytest.raises(EndedError):
         server.world().clock.now()
-    assert server.ended == "exit status 0"
+    assert server.ended == CLOSED
 
 
 def test_a_failed_restart_is_reported(tmp_path):
-    program = tmp_path / "mayfly"
-    program.write_bytes(mayfly_binary().read_bytes())
-    program.chmod(0o755)
+    program = copied_program(tmp_path)
     with Server(program) as server, server.world() as world:
-        os.kill(server.pid, signal.SIGKILL)
+        kill(server.pid)
         with pytest.raises(EndedError):
             world.clock.now()
         program.unlink()
@@ -290,10 +297,22 @@ def test_versions_with_the_same_major_and_minor_number_are_compatible():
 @pytest.mark.parametrize("start", [["mayfly"], [sys.executable, "-m", "mayfly"]])
 def test_the_command_mayfly_runs_the_program(start, mayfly_server):
     if start == ["mayfly"]:
-        start = [os.path.join(sysconfig.get_path("scripts"), "mayfly")]
+        start = [os.path.join(sysconfig.get_path("scripts"), NAME)]
     version = subprocess.run([*start, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert version == f"mayfly {mayfly_server.version}\n"
     assert subprocess.run([*start, "serve", "--nonsense"], stderr=subprocess.DEVNULL).returncode == 2
+
+
+def test_a_server_that_the_command_mayfly_runs_ends_when_the_command_is_killed():
+    command = [sys.executable, "-m", "mayfly", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
+        url = child.stdout.readline().rpartition(" ")[2].strip()
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{url}/_mayfly/health") as answer:
+            assert answer.status == 200
+        child.kill()
+        assert child.stdout.read() == ""  # the server, which also has the pipe, ends
+    with pytest.raises(OSError):
+        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=5)
 
 
 def test_closing_a_server_leaves_no_resource_open():

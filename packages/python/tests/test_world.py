@@ -116,7 +116,7 @@ def test_a_wait_that_times_out_lists_the_items_other_changes(mayfly, carts):
     with pytest.raises(WaitError) as error:
         mayfly.wait_for("carts", {"id": "1"}, "REMOVE", since=began, timeout=0.05)
     assert [record.event for record in error.value.records] == ["INSERT"]
-    assert str(error.value).endswith(" Other changes of the item: INSERT by user.")
+    assert str(error.value).endswith(" Other changes to the item: INSERT by user.")
     assert isinstance(error.value, TimeoutError)
 
 

@@ -4,6 +4,7 @@ They share the service models that the first client loads."""
 from __future__ import annotations
 
 import functools
+import os
 from typing import TYPE_CHECKING, Any, Optional
 
 from ._account import SECRET
@@ -58,7 +59,7 @@ def unconfigured() -> dict[str, Any]:
     from botocore.configprovider import BOTOCORE_DEFAUT_SESSION_VARIABLES as settings
 
     unnamed = {name: (None, None, default, convert) for name, (_, _, default, convert) in settings.items()}
-    unnamed["config_file"] = unnamed["credentials_file"] = (None, None, "/dev/null", None)
+    unnamed["config_file"] = unnamed["credentials_file"] = (None, None, os.devnull, None)
     return unnamed
 
 

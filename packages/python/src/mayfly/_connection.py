@@ -15,7 +15,7 @@ CALL_SECONDS_MAX = 700.0
 
 # Errors on an idle connection that the server has closed. The server has not seen the request, so the request can be sent
 # again.
-_CLOSED_MEANWHILE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
+_CLOSED_MEANWHILE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
 
 
 class Connections:

@@ -6,6 +6,7 @@ import http.server
 import inspect
 import json
 import os
+import socketserver
 import sys
 import threading
 import uuid
@@ -80,6 +81,12 @@ def takes_context(function: Function) -> bool:
 class _Http(http.server.ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False  # so that a handler that hangs does not keep the test from ending
+    allow_reuse_address = os.name != "nt"  # Windows would allow another program to take over the port
+
+    def server_bind(self) -> None:
+        # HTTPServer.server_bind also looks up the host's name, which takes seconds on some Macs.
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         # A ConnectionError only means that the Mayfly server closed the connection, after a time-out or because it ended.

@@ -72,8 +72,8 @@ class Instance:
             raise self.why_not(error, request_name(method, path, headers)) from None
 
     def ended(self) -> Optional[str]:
-        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" for a server in this process. None if the
-        server runs, or was not started here."""
+        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" for a server in this process or a closed
+        server on Windows. None if the server runs, or was not started here."""
         if self.in_process is not None:
             return self.in_process.ended()
         return None if self.process is None else self.process.ended()

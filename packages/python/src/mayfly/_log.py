@@ -8,16 +8,16 @@ from __future__ import annotations
 import codecs
 import collections
 import os
-import selectors
-from typing import IO, Optional
+from typing import Optional
 
 from ._fork import Lock
+from ._pipe import LogPipe
 
 LINES_MAX = 1000
 #: How many lines an error shows.
 LAST_LINES = 20
 #: One call to `_look` reads at most 4 MB from the pipe, so that a server that keeps writing does not block a reader.
-_PIECE_BYTES, _PIECES_MAX = 65536, 64
+_PIECES_MAX = 64
 
 
 class ServerLog:
@@ -25,20 +25,18 @@ class ServerLog:
         self._lock = Lock()
         self._lines: collections.deque[str] = collections.deque(maxlen=LINES_MAX)
         self._count = 0
-        self._pipe: Optional[IO[bytes]] = None
+        self._pipe: Optional[LogPipe] = None
         self._owner = os.getpid()  # a forked process must not read from the pipe
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._begun = ""  # the last line while it is incomplete
 
-    def follow(self, pipe: IO[bytes]) -> None:
-        """Reads a pipe until its end, and then returns. Requires: the previous pipe has ended."""
-        os.set_blocking(pipe.fileno(), False)
-        with pipe, selectors.DefaultSelector() as selector:
-            selector.register(pipe, selectors.EVENT_READ)
-            with self._lock:
-                self._pipe = pipe
-            while self._look():
-                selector.select()
+    def follow(self, pipe: LogPipe) -> None:
+        """Reads a pipe until its end, closes it, and returns. Requires: the previous pipe has ended."""
+        with self._lock:
+            self._pipe = pipe
+        while self._look():
+            pipe.wait()
+        pipe.close()
 
     def add(self, line: str) -> None:
         with self._lock:
@@ -71,9 +69,8 @@ class ServerLog:
             for _ in range(_PIECES_MAX):
                 if self._pipe is None:
                     return False
-                try:
-                    piece = os.read(self._pipe.fileno(), _PIECE_BYTES)
-                except BlockingIOError:
+                piece = self._pipe.read()
+                if piece is None:
                     return True
                 if not piece:
                     self._pipe = None
@@ -82,7 +79,7 @@ class ServerLog:
                     lines.append(self._begun)
                     self._begun = ""
                 for line in lines:
-                    self._keep(line)
+                    self._keep(line.removesuffix("\r"))
         return True
 
     def _keep(self, line: str) -> None:

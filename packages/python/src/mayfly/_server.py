@@ -96,8 +96,8 @@ class Server:
 
     @property
     def ended(self) -> Optional[str]:
-        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" if it ran in this process. None if the
-        server runs, or was not started here."""
+        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" if it ran in this process or was closed on
+        Windows. None if the server runs, or was not started here."""
         return self._instance.ended()
 
     @property
@@ -133,8 +133,9 @@ class Server:
         return World(self)
 
     def close(self) -> None:
-        """Terminates the server if it was started here, and kills it if it still runs after five seconds. An existing server
-        keeps running."""
+        """Terminates the server if it was started here, and kills it if it still runs after five seconds. On Windows, which
+        has no SIGTERM, kills it at once; the server keeps all writes that it has acknowledged. An existing server keeps
+        running."""
         self._closed = True
         self._instance.close()
         self._end()

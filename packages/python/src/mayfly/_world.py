@@ -336,7 +336,7 @@ class Snapshot:
 
 
 class Failpoint:
-    """Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item,
+    """Stops the expiry of an item just before its deletion. Until the failpoint is released, the item stays an ordinary item,
     and an advance of the world's clock blocks at the failpoint, so run the advance in another thread. Leaving a `with`
     block releases the failpoint."""
 

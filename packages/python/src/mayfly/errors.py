@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
+from ._platform import SUPPORTED, Platform, this_platform
 from ._record import Record
 
 if TYPE_CHECKING:
@@ -31,14 +31,29 @@ def _again(kind: type[MayflyError], arguments: tuple[Any, ...], members: dict[st
 class BinaryError(MayflyError):
     """The mayfly program was not found, or cannot run here. `path` is None if no path was given and no program was found."""
 
-    def __init__(self, path: Optional[str] = None, named_by: Optional[str] = None, reason: str = "") -> None:
+    def __init__(
+        self,
+        path: Optional[str] = None,
+        named_by: Optional[str] = None,
+        reason: str = "",
+        advice: str = "",
+        here: Optional[Platform] = None,
+    ) -> None:
         self.path, self.named_by, self.reason = path, named_by, reason
-        here = f"{platform.system()} {platform.machine()}"
-        if path is None:
+        here = here or this_platform()
+        if path is None and here not in SUPPORTED:
+            sentence = (
+                f"mayfly-dynamodb has no program for {here}: build mayfly from source, and put it on PATH or set "
+                "MAYFLY_BINARY to its path; or run Mayfly on another system, for example in a container, and set MAYFLY_URL "
+                "to its URL"
+            )
+        elif path is None:
             sentence = (
                 f"no mayfly program found: install the mayfly-dynamodb wheel for {here}, put mayfly on PATH, set "
                 "MAYFLY_BINARY to its path, or set MAYFLY_URL to the URL of a running server"
             )
+        elif advice:
+            sentence = f"cannot run {path} on {here} ({reason}): {advice}"
         elif named_by is None:
             sentence = f"cannot run {path} on {here} ({reason}): use a mayfly that was built for this platform"
         else:
@@ -55,8 +70,13 @@ class LibraryError(MayflyError):
 
     def __init__(self, path: Optional[str] = None, named_by: Optional[str] = None, reason: str = "") -> None:
         self.path, self.named_by, self.reason = path, named_by, reason
-        here = f"{platform.system()} {platform.machine()}"
-        if path is None:
+        here = this_platform()
+        if path is None and here.system != "Linux":
+            sentence = (
+                f"mayfly-dynamodb-inprocess has no library for {here}: start a separate process (in_process=False), or build "
+                "the library from source and set MAYFLY_LIBRARY to its path"
+            )
+        elif path is None:
             sentence = (
                 f"libmayfly.so.0 not found: install the mayfly-dynamodb-inprocess wheel for {here}, set MAYFLY_LIBRARY "
                 "to the library's path, or start a separate process (in_process=False)"
@@ -104,9 +124,9 @@ class UrlError(MayflyError):
 
 
 class EndedError(MayflyError):
-    """The server died during a call, or was closed before the call. `how` is "exit status 1", "killed by SIGKILL" or, for a
-    server in this process, "closed". `log` has the last lines of a dead server's log. A dead server's worlds are lost; the
-    next new world gets a new server."""
+    """The server died during a call, or was closed before the call. `how` is "exit status 1", "killed by SIGKILL" or,
+    for a server in this process and for a closed server on Windows, "closed". `log` has the last lines of a dead server's
+    log. A dead server's worlds are lost; the next new world gets a new server."""
 
     def __init__(self, how: str, log: Optional[str], request: str) -> None:
         self.how, self.log, self.request = how, log or "", request
@@ -147,7 +167,7 @@ class WaitError(MayflyError, TimeoutError):
     def __init__(self, message: str, records: Sequence[Record] = ()) -> None:
         self.message, self.records = message, list(records)
         happened = ", ".join(map(str, records))
-        super().__init__(f"{message} Other changes of the item: {happened}." if happened else message)
+        super().__init__(f"{message} Other changes to the item: {happened}." if happened else message)
 
 
 class HandlerError(MayflyError):

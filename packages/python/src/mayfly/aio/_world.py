@@ -355,7 +355,7 @@ class AsyncSnapshot:
 
 
 class AsyncFailpoint:
-    """Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item,
+    """Stops the expiry of an item just before its deletion. Until the failpoint is released, the item stays an ordinary item,
     and an advance of the world's clock blocks at the failpoint, so run the advance in another task. Leaving an `async with`
     block releases the failpoint."""
 
