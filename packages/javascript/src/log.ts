@@ -29,7 +29,7 @@ export class ServerLog {
       const from = Math.max(since, end - shownBytesMax);
       const buffer = Buffer.alloc(Math.max(0, end - from));
       const text = buffer.toString("utf8", 0, readSync(descriptor, buffer, 0, buffer.length, from));
-      return text.trimEnd().split("\n").slice(-lines).join("\n");
+      return text.trimEnd().split(/\r?\n/).slice(-lines).join("\n");
     } finally {
       closeSync(descriptor);
     }

@@ -2,11 +2,11 @@
 // owner maintains a file that contains the server's address and says how earlier servers ended. If the server dies, the
 // owner starts a new one.
 
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { ServerError } from "./errors";
+import { onceFreeSync, removeDirectory, temporaryDirectory } from "./files";
 import type { Death } from "./http";
 import { Server, type ServerOptions } from "./server";
 import { pause } from "./timers";
@@ -43,7 +43,7 @@ export interface ProvidedRun {
 export class OwnedRun {
   readonly #options: ServerOptions;
   readonly #prepare: (server: Server) => Promise<void>;
-  readonly #directory = mkdtempSync(join(tmpdir(), "mayfly-run-"));
+  readonly #directory = temporaryDirectory("mayfly-run-");
   readonly #state: State = { deaths: [] };
   #server: Server;
   #closed = false;
@@ -59,13 +59,13 @@ export class OwnedRun {
     const server = await Server.start(options);
     try {
       await prepare(server);
+      const run = new OwnedRun(options, prepare, server);
+      run.#serve(server);
+      return run;
     } catch (problem) {
       await server.close();
       throw problem;
     }
-    const run = new OwnedRun(options, prepare, server);
-    run.#serve(server);
-    return run;
   }
 
   get server(): Server {
@@ -84,7 +84,7 @@ export class OwnedRun {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#server.close();
-    rmSync(this.#directory, { recursive: true, force: true });
+    await removeDirectory(this.#directory);
   }
 
   get #stateFile(): string {
@@ -126,7 +126,7 @@ export class OwnedRun {
     if (this.#closed) return;
     const next = `${this.#stateFile}.next`;
     writeFileSync(next, JSON.stringify(this.#state));
-    renameSync(next, this.#stateFile);
+    onceFreeSync(() => renameSync(next, this.#stateFile)); // on Windows, fails while a worker reads the file
   }
 }
 
@@ -189,7 +189,8 @@ async function deathOf(url: string, stateFile: string): Promise<Death | undefine
 
 function read(stateFile: string): State | undefined {
   try {
-    return JSON.parse(readFileSync(stateFile, "utf8"));
+    // On Windows, fails while the owner replaces the file.
+    return JSON.parse(onceFreeSync(() => readFileSync(stateFile, "utf8")));
   } catch (problem) {
     if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw problem;

@@ -1,14 +1,16 @@
 // A server for tests: a child process on a free port of the loopback interface, or an existing server.
 
-import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { findBinary } from "./binary";
+import { damageOf, findBinary } from "./binary";
+import { endedEarly, howEnded } from "./ended";
 import { ServerError } from "./errors";
+import { removeDirectory, removeDirectoryAtExit, temporaryDirectory } from "./files";
 import { Connections, type Autopsy, type Death } from "./http";
+import { launch, withShortPath } from "./launch";
 import { ServerLog, withLog } from "./log";
 import { checkVersion } from "./version";
 import { World, type WorldOptions } from "./world";
@@ -46,7 +48,7 @@ const running = new Set<Started>();
 function endRunning(): void {
   for (const { child, directory } of running) {
     child.kill("SIGTERM");
-    rmSync(directory, { recursive: true, force: true });
+    removeDirectoryAtExit(directory);
   }
 }
 
@@ -103,15 +105,12 @@ export class Server {
 
   static async #launch(options: ServerOptions): Promise<Server> {
     const binary = findBinary(options.binary);
-    const directory = mkdtempSync(join(tmpdir(), "mayfly-"));
+    const directory = temporaryDirectory("mayfly-");
     const log = new ServerLog(join(directory, "server.log"));
-    const logDescriptor = openSync(log.path, "a");
-    // A separate process session, so that Ctrl-C reaches only the test runner, which then ends the server.
-    const child = spawn(binary, serveArguments(options), {
-      stdio: ["ignore", "pipe", logDescriptor],
-      detached: true,
+    const child = await launchServer(binary, directory, log, options).catch(async (problem) => {
+      await removeDirectory(directory);
+      throw problem;
     });
-    closeSync(logDescriptor);
     const started = { child, directory };
     if (running.size === 0) process.on("exit", endRunning);
     running.add(started);
@@ -160,7 +159,8 @@ export class Server {
 
   /**
    * Ends the server if it was started here: with SIGTERM, and with SIGKILL if it is still running after five
-   * seconds. An existing server keeps running.
+   * seconds. Windows has no SIGTERM; there, the server is killed, which loses no acknowledged write. An existing server
+   * keeps running.
    */
   async close(): Promise<void> {
     this.#closing = true;
@@ -170,6 +170,26 @@ export class Server {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+}
+
+async function launchServer(
+  binary: string,
+  directory: string,
+  log: ServerLog,
+  options: ServerOptions,
+): Promise<ChildProcess> {
+  const logDescriptor = openSync(log.path, "a");
+  try {
+    return await launch(withShortPath(binary, directory), serveArguments(options), {
+      stdio: ["ignore", "pipe", logDescriptor],
+      // A separate process session, so that Ctrl-C reaches only the test runner, which then ends the server. On Windows, the
+      // server has no console instead, and windowsHide prevents it from getting a window.
+      detached: true,
+      windowsHide: true,
+    });
+  } finally {
+    closeSync(logDescriptor);
   }
 }
 
@@ -194,36 +214,22 @@ function urlOf(child: ChildProcess, binary: string, log: ServerLog, options: Ser
       clearTimeout(timer);
       reject(problem);
     };
-    const timer = setTimeout(
-      () =>
-        fail(new ServerError("timed-out", `${binary} did not start within ${timeoutMs} ms.${withLog(log.tail())}`)),
-      timeoutMs,
-    );
+    const late = () => new ServerError("timed-out", `${binary} did not start within ${timeoutMs} ms.${withLog(log.tail())}`);
+    const timer = setTimeout(() => fail(damageOf(binary) ?? late()), timeoutMs);
     let line = "";
     child.stdout!.on("data", (part: Buffer) => {
       line += part.toString();
-      const url = /(https?:\/\/\S+)\n/.exec(line)?.[1];
+      const url = /(https?:\/\/\S+)\r?\n/.exec(line)?.[1];
       if (!url) return;
       clearTimeout(timer);
       child.stdout!.removeAllListeners("data");
+      child.off("close", closed);
       resolve(url);
     });
-    child.on("error", (problem) => fail(new ServerError("ended", `${binary} cannot be run: ${problem.message}.`)));
     // When "close" is emitted, the program's stdout has been read and its log is complete.
-    child.on("close", (code, signal) => fail(endedEarly(binary, code, signal, log.tail())));
+    const closed = () => fail(endedEarly(binary, child, log.tail()));
+    child.on("close", closed);
   });
-}
-
-function endedEarly(binary: string, code: number | null, signal: string | null, log: string): ServerError {
-  const taken = /cannot listen on (\S+): .*(port is taken|in use)/i.exec(log);
-  if (taken) {
-    return new ServerError(
-      "port-taken",
-      `${taken[1]} is in use. Stop the program that listens there, or choose another port (0 for a free one).${withLog(log)}`,
-    );
-  }
-  const how = signal ? `was killed by ${signal}` : `exited with status ${code}`;
-  return new ServerError("ended", `${binary} ${how} before it was ready.${withLog(log)}`);
 }
 
 // The version that the health check reports.
@@ -243,15 +249,9 @@ async function end(started: Started): Promise<void> {
     await ended;
     clearTimeout(timer);
   }
-  rmSync(directory, { recursive: true, force: true });
+  await removeDirectory(directory);
   running.delete(started);
   if (running.size === 0) process.off("exit", endRunning);
-}
-
-/** How the process ended: "was killed by SIGKILL", "exited with status 3"; undefined if the process is running. */
-function howEnded({ exitCode, signalCode }: ChildProcess): string | undefined {
-  if (signalCode) return `was killed by ${signalCode}`;
-  return exitCode === null ? undefined : `exited with status ${exitCode}`;
 }
 
 async function deathOf({ child }: Started, log: ServerLog): Promise<Death | undefined> {

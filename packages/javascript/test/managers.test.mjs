@@ -5,18 +5,19 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { node, project, root, version } from "./project.mjs";
+import { node, platform, platforms, project, root, version } from "./project.mjs";
 
 const tarballs = process.env.MAYFLY_TEST_TARBALLS;
 const tarball = (name) => `file:${join(tarballs, `${name}-${version}.tgz`)}`;
-const platform = `linux-${process.arch}`;
-const here = { [`@mayfly-dynamodb/${platform}`]: tarball(`mayfly-dynamodb-${platform}`) };
+const here = tarball(`mayfly-dynamodb-${platform}`);
 
-// Yarn needs the packages of all platforms. If the other platform's package was not built, this platform's package
-// replaces it.
-const other = `linux-${process.arch === "x64" ? "arm64" : "x64"}`;
-const built = existsSync(join(tarballs, `mayfly-dynamodb-${other}-${version}.tgz`));
-const both = { ...here, [`@mayfly-dynamodb/${other}`]: tarball(`mayfly-dynamodb-${built ? other : platform}`) };
+// Yarn needs the packages of all platforms. If another platform's package was not built, this platform's package replaces it.
+const all = Object.fromEntries(
+  platforms.map((each) => {
+    const name = `mayfly-dynamodb-${each}`;
+    return [`@mayfly-dynamodb/${each}`, existsSync(join(tarballs, `${name}-${version}.tgz`)) ? tarball(name) : here];
+  }),
+);
 
 const described = (more) =>
   JSON.stringify({
@@ -54,16 +55,16 @@ const parent = join(root, "..", "mayfly-managers");
 
 const yarn4 = (settings) => ({
   program: "@yarnpkg/cli-dist/bin/yarn.js",
-  files: { "package.json": described({ resolutions: both }), ".yarnrc.yml": settings, "yarn.lock": "" },
+  files: { "package.json": described({ resolutions: all }), ".yarnrc.yml": settings, "yarn.lock": "" },
 });
 const managers = {
   pnpm: {
     program: "pnpm/bin/pnpm.cjs",
-    files: { "package.json": described({ pnpm: { overrides: here } }) },
+    files: { "package.json": described({ pnpm: { overrides: { [`@mayfly-dynamodb/${platform}`]: here } } }) },
   },
   "Yarn 1": {
     program: "yarn/bin/yarn.js",
-    files: { "package.json": described({ resolutions: both }) },
+    files: { "package.json": described({ resolutions: all }) },
   },
   "Yarn 4 with node_modules": yarn4("nodeLinker: node-modules\n"),
   // Plug'n'Play needs this setting for ES modules.
@@ -79,6 +80,7 @@ for (const [name, { program, files }] of Object.entries(managers)) {
     assert.equal(installed.status, 0, installed.output);
     const tested = await node(directory, [manager, "run", "test"], quiet);
     assert.equal(tested.status, 0, tested.output);
-    assert.match(tested.output, new RegExp(`binary: ${directory.split("/projects/")[0]}.*/bin/mayfly`));
+    const found = /binary: (.*)/.exec(tested.output)[1];
+    assert.ok(found.startsWith(parent) && /[/\\]bin[/\\]mayfly(\.exe)?$/.test(found), found);
   });
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { gone, node, project } from "./project.mjs";
+import { gone, killed, node, project } from "./project.mjs";
 
 // Node 18 cannot mock Date, and does not tell a test's hooks whether the test failed.
 const old = Number(process.versions.node.split(".")[0]) < 20;
@@ -137,7 +137,7 @@ test("a test after a server's death gets a new server", async (t) => {
   const { status, output } = await node(directory, ["--test", "--test-reporter=tap"]);
   assert.equal(status, 1);
   assert.match(output, /^not ok 1 - dies$/m);
-  assert.match(output, /Mayfly's server was killed by SIGKILL before it answered CreateTable\. Its log:/);
+  assert.ok(output.includes(`Mayfly's server ${killed} before it answered CreateTable. Its log:`), output);
   assert.match(output, /^ok 2 - next$/m);
   await gone(Number(/pid=(\d+)/.exec(output)[1]));
 });

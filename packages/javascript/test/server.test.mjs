@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 
@@ -12,7 +12,7 @@ import { ListStreamsCommand } from "@aws-sdk/client-dynamodb-streams";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { MayflyError, Server, ServerError } from "mayfly-dynamodb";
 
-import { gone, isRunning, project, userEnvironment, version } from "./project.mjs";
+import { gone, isRunning, killed, pretend, project, userEnvironment, version } from "./project.mjs";
 
 async function refusal(options) {
   try {
@@ -66,10 +66,10 @@ test("a port in use is reported", async (t) => {
 });
 
 test("a program that exits before it answers is reported with its status and log", async (t) => {
-  const directory = project(t, { mayfly: "#!/bin/sh\necho 'the moon is in the way' >&2\nexit 3\n" });
-  const error = await refusal({ binary: join(directory, "mayfly") });
+  const program = pretend(t, `console.error("the moon is in the way"); process.exit(3);`);
+  const error = await refusal({ binary: program });
   assert.equal(error.problem, "ended");
-  assert.match(error.message, /mayfly exited with status 3 before it was ready\. Its log:\n {2}the moon is in the way$/);
+  assert.equal(error.message, `${program} exited with status 3 before it was ready. Its log:\n  the moon is in the way`);
 });
 
 test("an unknown option is reported with the program's message", async () => {
@@ -79,33 +79,46 @@ test("an unknown option is reported with the program's message", async () => {
 });
 
 test("a start that exceeds the time limit fails and ends the process", async (t) => {
-  const directory = project(t, { mayfly: "#!/bin/sh\necho \"$$ waits\" >&2\nexec sleep 60\n" });
-  const error = await refusal({ binary: join(directory, "mayfly"), startTimeoutMs: 300 });
+  const program = pretend(t, `console.error(process.pid + " waits"); setTimeout(() => {}, 60_000);`);
+  const error = await refusal({ binary: program, startTimeoutMs: 3000 });
   assert.equal(error.problem, "timed-out");
-  const [, pid] = /mayfly did not start within 300 ms\. Its log:\n {2}(\d+) waits$/.exec(error.message);
+  const [, pid] = / did not start within 3000 ms\. Its log:\n {2}(\d+) waits$/.exec(error.message);
   await gone(Number(pid));
 });
 
-const pretender = (answer) => `#!/usr/bin/env node
+// A server that handles each request with the code `answer`. `end` is the end of a line.
+const pretender = (answer, end = "\\n") => `
 const server = require("node:http").createServer((request, response) => { ${answer} });
-server.listen(0, "127.0.0.1", () => console.log("mayfly listening on http://127.0.0.1:" + server.address().port));
+server.listen(0, "127.0.0.1", () => {
+  process.stderr.write("one${end}two${end}");
+  process.stdout.write("mayfly listening on http://127.0.0.1:" + server.address().port + "${end}");
+});
 `;
+const healthy = `response.end('{"status":"ok","version":"${version}"}');`;
 
 test("a program that listens but does not answer is reported", async (t) => {
-  const directory = project(t, { mayfly: pretender("") });
-  const error = await refusal({ binary: join(directory, "mayfly"), startTimeoutMs: 1000 });
+  const program = pretend(t, pretender(""));
+  const error = await refusal({ binary: program, startTimeoutMs: 3000 });
   assert.equal(error.problem, "timed-out");
-  assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+ did not answer: no response within 1000 ms\./);
+  assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+ did not answer: no response within 3000 ms\./);
+});
+
+test("lines that end with CRLF, as on Windows, are read", async (t) => {
+  const program = pretend(t, pretender(healthy, "\\r\\n"));
+  const server = await Server.start({ binary: program });
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.equal(server.log.tail(), "one\ntwo");
+  await server.close();
 });
 
 test("the error for a server of another release names both versions", async (t) => {
-  const directory = project(t, { mayfly: pretender(`response.end('{"status":"ok","version":"9.7.1"}')`) });
-  const error = await refusal({ binary: join(directory, "mayfly") });
+  const program = pretend(t, pretender(`response.end('{"status":"ok","version":"9.7.1"}')`));
+  const error = await refusal({ binary: program });
   assert.equal(error.problem, "version-mismatch");
   const line = version.split(".").slice(0, 2).join(".");
   assert.ok(
     error.message.includes(
-      `mayfly is Mayfly 9.7.1, but mayfly-dynamodb ${version} needs a ${line} server. Install ` +
+      `${program} is Mayfly 9.7.1, but mayfly-dynamodb ${version} needs a ${line} server. Install ` +
         `mayfly-dynamodb@9.7, or use a ${line} server`,
     ),
     error.message,
@@ -147,7 +160,7 @@ test("a call to a dead server reports how the server died and its log", async ()
     assert.equal(error.type, "Unreachable");
     assert.equal(error.status, 0);
     const [first, second] = error.message.split("\n");
-    assert.equal(first, `Mayfly's server was killed by SIGKILL before it answered ${request}. Its log:`);
+    assert.equal(first, `Mayfly's server ${killed} before it answered ${request}. Its log:`);
     assert.match(second, /^ {2}.* info mayfly .* keeps everything in memory/);
     return true;
   };
@@ -161,23 +174,18 @@ test("a call to a dead server reports how the server died and its log", async ()
   await assert.rejects(server.world(), {
     name: "ServerError",
     problem: "ended",
-    message: /^Mayfly's server was killed by SIGKILL\. Start a new one\. Its log:\n/,
+    message: new RegExp(`^Mayfly's server ${killed}\\. Start a new one\\. Its log:\n`),
   });
   await world.close();
   await server.close();
 });
 
 test("a server that exited is reported with its status", async (t) => {
-  const directory = project(t, {
-    mayfly: pretender(`
-      if (request.url !== "/_mayfly/health") { console.error("out of patience"); process.exit(7); }
-      response.end('{"status":"ok","version":"${version}"}');
-    `),
-  });
-  const server = await Server.start({ binary: join(directory, "mayfly") });
+  const impatient = `if (request.url !== "/_mayfly/health") { console.error("out of patience"); process.exit(7); } ${healthy}`;
+  const server = await Server.start({ binary: pretend(t, pretender(impatient)) });
   const world = await server.world();
   await assert.rejects(world.clock.now(), {
-    message: "Mayfly's server exited with status 7 before it answered GET /_mayfly/clock. Its log:\n  out of patience",
+    message: "Mayfly's server exited with status 7 before it answered GET /_mayfly/clock. Its log:\n  one\n  two\n  out of patience",
   });
   await server.close();
 });
