@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -26,12 +25,7 @@ final class ServerProcess {
   };
   private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration END_NOTICE = Duration.ofMillis(200);
-  private static final int LAUNCHES_MAX = 50;
   private static final int LOG_LINES_SHOWN = 40;
-  private static final Map<Integer, String> SIGNALS =
-      Map.of(
-          1, "SIGHUP", 2, "SIGINT", 3, "SIGQUIT", 4, "SIGILL", 6, "SIGABRT", 7, "SIGBUS", 8, "SIGFPE", 9, "SIGKILL",
-          11, "SIGSEGV", 15, "SIGTERM");
 
   private final Path binary;
   private final Process process;
@@ -42,7 +36,7 @@ final class ServerProcess {
   /** Starts the process, and returns when the process has written its first line, after which it answers requests. */
   ServerProcess(Path binary, List<String> arguments, Duration timeout) {
     this.binary = binary;
-    process = launch(command(binary, arguments));
+    process = Launch.start(binary, command(binary, arguments));
     logReader = log.follow(process);
     CompletableFuture<Optional<String>> firstLine = new CompletableFuture<>();
     Daemon.start("mayfly output", () -> readOutput(firstLine));
@@ -88,13 +82,16 @@ final class ServerProcess {
     return process.isAlive();
   }
 
-  /** Ends the process with SIGTERM. If it is still running after five seconds, kills it with SIGKILL. */
+  /**
+   * Ends the process with SIGTERM. If it is still running after five seconds, kills it with SIGKILL. On Windows, kills it
+   * at once, which loses no acknowledged write. Returns when the process has ended.
+   */
   void end() {
     process.destroy();
     boolean interrupted = false;
     try {
       if (!process.waitFor(END_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
-        process.destroyForcibly();
+        process.destroyForcibly().waitFor(END_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
       }
     } catch (InterruptedException stopped) {
       process.destroyForcibly();
@@ -114,14 +111,7 @@ final class ServerProcess {
     if (process.isAlive()) {
       return new MayflyException("mayfly closed its output before it was ready, and was stopped." + withLog());
     }
-    String sentence = "mayfly " + ending() + " before it was ready.";
-    Optional<String> built = Platform.of(binary);
-    if (built.isPresent() && !built.get().equals(Platform.current())) {
-      sentence =
-          binary + " is a program for " + built.get() + ", not for " + Platform.current()
-              + ": set MAYFLY_BINARY to a mayfly program for this machine.";
-    }
-    return new MayflyException(sentence + withLog());
+    return new MayflyException(Launch.ended(binary, process.exitValue(), Platform.current()) + withLog());
   }
 
   /** Returns whether the process has ended. Waits up to END_NOTICE, because a killed process needs some time to end. */
@@ -147,15 +137,9 @@ final class ServerProcess {
     awaitLastWords();
     String lines = log.tail(LOG_LINES_SHOWN);
     String shown = lines.isEmpty() ? " Its log is empty." : " Its log:\n" + lines.indent(2).stripTrailing();
+    String ending = Ending.of(process.exitValue(), Platform.current());
     return Optional.of(
-        new MayflyException("Mayfly's server " + ending() + " before it answered " + request + "." + shown, cause));
-  }
-
-  /** Returns "was killed by SIGKILL" or "exited with status 3". Requires: the process has ended. */
-  private String ending() {
-    int status = process.exitValue();
-    String signal = SIGNALS.get(status - 128); // the JVM reports a signal as 128 + its number
-    return signal == null ? "exited with status " + status : "was killed by " + signal;
+        new MayflyException("Mayfly's server " + ending + " before it answered " + request + "." + shown, cause));
   }
 
   private void awaitLastWords() {
@@ -195,24 +179,6 @@ final class ServerProcess {
     }
     command.addAll(arguments);
     return command;
-  }
-
-  private static Process launch(List<String> command) {
-    for (int tries = 1; ; ++tries) {
-      try {
-        return new ProcessBuilder(command).start();
-      } catch (IOException failed) {
-        // ETXTBSY: a process that another thread is starting can have the newly unpacked file open for a moment.
-        if (String.valueOf(failed.getMessage()).contains("error=26,") && tries < LAUNCHES_MAX) {
-          Thread.onSpinWait();
-          continue;
-        }
-        throw new MayflyException(
-            "Cannot start " + command.get(0) + " (" + failed.getMessage()
-                + "): if its file system is mounted noexec, copy it elsewhere and set MAYFLY_BINARY to the copy.",
-            failed);
-      }
-    }
   }
 
   private static String spoken(Duration duration) {

@@ -43,7 +43,7 @@ class AnswersTest {
   }
 
   @Test
-  void members_that_a_response_lacks_are_empty() {
+  void the_result_of_an_advance_has_empty_members_if_the_response_lacks_them() {
     Advanced advanced =
         Advanced.of(Json.parseObject("{\"now\":\"2031-01-01T00:00:00Z\",\"expired\":0,\"tables\":{}}"));
     assertEquals(Map.of(), advanced.never());

@@ -47,7 +47,7 @@ class DisturbancesTest extends Fixture {
   }
 
   @Test
-  void a_client_retries_as_often_as_on_AWS_but_without_pauses() {
+  void a_client_makes_as_many_retries_as_on_AWS_and_waits_at_most_10_ms_before_each() {
     createCarts();
     world.faults(Fault.throttle().operation("PutItem"));
     ProvisionedThroughputExceededException throttled =

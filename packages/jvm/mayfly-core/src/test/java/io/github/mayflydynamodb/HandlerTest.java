@@ -87,7 +87,7 @@ class HandlerTest {
   }
 
   @Test
-  void an_advance_that_settles_throws_a_handlers_failure() {
+  void an_advance_with_SETTLE_throws_a_HandlerException_if_a_function_failed() {
     carts(FAILS, ONCE, OPTIONS);
     put("1");
     HandlerException thrown =

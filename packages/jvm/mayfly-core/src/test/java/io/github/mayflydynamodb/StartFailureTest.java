@@ -14,18 +14,22 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("Errors of a failed start")
 class StartFailureTest {
+  private static final String SHELL = "the program of this test is a shell script";
+
   @TempDir Path directory;
 
   @Test
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = SHELL)
   void a_server_that_exits_before_it_answers_is_reported_with_status_and_log() throws IOException {
     Path program = script("echo one >&2; echo two >&2; exit 3");
     assertEquals(
@@ -54,6 +58,7 @@ class StartFailureTest {
   }
 
   @Test
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = SHELL)
   void a_server_that_does_not_answer_in_time_is_stopped_and_reported_with_its_log() throws IOException {
     Path program = script("echo \"I take my time\" >&2; echo $$ > " + directory + "/pid; exec sleep 60");
     String sentence = refused(ServerOptions.defaults().binary(program).startTimeout(Duration.ofMillis(500)));
@@ -66,6 +71,7 @@ class StartFailureTest {
   }
 
   @Test
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = SHELL)
   void a_call_to_a_server_that_has_exited_reports_its_status_and_log() throws IOException {
     // Another server answers the health check, so that the start succeeds.
     try (HttpServerUntilClosed other =
@@ -102,6 +108,7 @@ class StartFailureTest {
   }
 
   @Test
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = SHELL)
   void a_program_that_prints_an_unexpected_first_line_is_rejected() throws IOException {
     Path program = script("echo hello");
     assertEquals(
@@ -110,18 +117,40 @@ class StartFailureTest {
   }
 
   @Test
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = SHELL)
+  void a_server_that_writes_CRLF_is_understood() throws IOException {
+    HttpServer other = answering("{\"version\":\"" + Server.packageVersion() + "\"}");
+    String url = "http://127.0.0.1:" + other.getAddress().getPort();
+    Path program = script("printf 'a line\\r\\n' >&2; printf 'mayfly listening on " + url + "\\r\\n'; exec sleep 60");
+    try (Server server = Server.start(ServerOptions.defaults().binary(program), Map.of())) {
+      assertEquals(URI.create(url), server.url());
+      assertEquals("a line\n", server.log());
+    } finally {
+      other.stop(0);
+    }
+  }
+
+  @Test
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = SHELL)
+  void a_program_can_be_in_a_path_with_spaces_and_non_ASCII_characters() throws IOException {
+    Path program = Programs.write(directory.resolve("K\u00e4se \u6771\u4eac").resolve("may fly"), "#!/bin/sh\nexit 3\n");
+    assertEquals(
+        "mayfly exited with status 3 before it was ready. Its log is empty.",
+        refused(ServerOptions.defaults().binary(program)));
+  }
+
+  @Test
   void a_binary_for_another_platform_is_rejected() throws IOException {
     String here = Platform.current();
-    String other = here.equals("linux-aarch64") ? "linux-x86_64" : "linux-aarch64";
-    byte[] elf = new byte[64];
-    System.arraycopy(new byte[] {0x7f, 'E', 'L', 'F', 2, 1, 1}, 0, elf, 0, 7);
-    elf[18] = (byte) (other.equals("linux-aarch64") ? 183 : 62);
-    Path program = program(elf);
-    String sentence = refused(ServerOptions.defaults().binary(program));
-    String expected =
-        program + " is a program for " + other + ", not for " + here
-            + ": set MAYFLY_BINARY to a mayfly program for this machine.";
-    assertTrue(sentence.startsWith(expected), sentence);
+    for (String other : Platform.WITH_PROGRAM) {
+      if (!Platform.canRun(other, here)) {
+        Path program = program(Programs.header(other));
+        assertEquals(
+            program + " is a program for " + other + ", not for " + here
+                + ": set MAYFLY_BINARY to a mayfly program for this machine.",
+            refused(ServerOptions.defaults().binary(program)));
+      }
+    }
   }
 
   @Test
@@ -195,10 +224,7 @@ class StartFailureTest {
   }
 
   private Path program(byte[] bytes) throws IOException {
-    Path program = Files.createTempFile(directory, "program", "");
-    Files.write(program, bytes);
-    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
-    return program;
+    return Programs.write(Files.createTempFile(directory, "program", ".exe"), bytes);
   }
 
   private static HttpServer answering(String body) throws IOException {

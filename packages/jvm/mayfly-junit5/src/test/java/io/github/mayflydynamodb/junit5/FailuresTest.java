@@ -11,6 +11,7 @@ import io.github.mayflydynamodb.HandlerException;
 import io.github.mayflydynamodb.Server;
 import io.github.mayflydynamodb.Table;
 import io.github.mayflydynamodb.World;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
@@ -40,7 +42,7 @@ class FailuresTest {
     results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
     List<Event> published = published(results);
     assertEquals(1, published.size());
-    assertTrue(published.get(0).getTestDescriptor().getDisplayName().startsWith("fails"));
+    assertTrue(published.get(0).getTestDescriptor().getDisplayName().startsWith("the_test_fails"));
     var entries =
         published.get(0).getRequiredPayload(org.junit.platform.engine.reporting.ReportEntry.class).getKeyValuePairs();
     assertTrue(entries.get("mayfly.world").startsWith("account "), entries.toString());
@@ -50,14 +52,14 @@ class FailuresTest {
   @MayflyTest
   static class OneFails {
     @Test
-    void fails(Clock clock) {
+    void the_test_fails(Clock clock) {
       clock.freeze(Instant.parse("2031-01-01T00:00:00Z"));
       clock.advance(Duration.ofDays(500));
       assertEquals(1, 2);
     }
 
     @Test
-    void passes(World world) {
+    void the_test_passes(World world) {
       assertTrue(world.clock().freeze().tables().isEmpty());
     }
   }
@@ -114,18 +116,18 @@ class FailuresTest {
     }
 
     @Test
-    void a_fails(World world) throws InterruptedException {
+    void first_a_function_fails(World world) throws InterruptedException {
       fail(world, FunctionOptions.defaults());
     }
 
     @Test
-    void b_may_fail(World world) throws InterruptedException {
+    void second_a_function_may_fail(World world) throws InterruptedException {
       fail(world, FunctionOptions.defaults().mayFail());
     }
 
     @Test
     @MayflyTest(world = WorldPer.CLASS)
-    void c_fails_in_the_world_of_the_class(World world) throws InterruptedException {
+    void third_a_function_fails_in_the_world_of_the_class(World world) throws InterruptedException {
       fail(world, FunctionOptions.defaults());
     }
   }
@@ -146,7 +148,7 @@ class FailuresTest {
   @MayflyTest
   static class NeverFires {
     @Test
-    void fails(World world) {
+    void the_test_fails(World world) {
       world.createTable(Table.named("carts").ttl("ttl"));
       world
           .dynamoDb()
@@ -163,8 +165,9 @@ class FailuresTest {
     EngineExecutionResults results = run(Dies.class);
     results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
     String message = failure(results.testEvents().failed().list().get(0)).getMessage();
+    String ended = OS.WINDOWS.isCurrentOs() ? "exited with status 1" : "was killed by SIGKILL";
     assertTrue(
-        message.startsWith("Mayfly's server was killed by SIGKILL before it answered ListTables. Its log:\n  "), message);
+        message.startsWith("Mayfly's server " + ended + " before it answered ListTables. Its log:\n  "), message);
     assertFalse(Dies.last.isAlive());
   }
 
@@ -175,13 +178,13 @@ class FailuresTest {
     static ProcessHandle last;
 
     @Test
-    void a_dies(World world) {
+    void first_the_server_dies(World world) {
       ProcessHandle.of(world.server().pid().orElseThrow()).orElseThrow().destroyForcibly();
       world.dynamoDb().listTables();
     }
 
     @Test
-    void b_goes_on(World world) {
+    void second_the_next_test_has_a_running_server(World world) {
       world.createTable(Table.named("carts"));
       last = ProcessHandle.of(world.server().pid().orElseThrow()).orElseThrow();
       assertTrue(last.isAlive());
@@ -204,22 +207,23 @@ class FailuresTest {
     }
 
     @Test
-    void does_nothing() {}
+    void the_test_does_nothing() {}
   }
 
   @Test
   void a_failed_start_fails_each_test_with_the_starts_error_message() {
+    String missing = Path.of("/no/such/mayfly").toString();
     EngineExecutionResults results =
         EngineTestKit.engine("junit-jupiter")
             .selectors(selectClass(OneFails.class))
-            .configurationParameter("mayfly.binary", "/no/such/mayfly")
+            .configurationParameter("mayfly.binary", missing)
             .execute();
     List<Event> failed = results.testEvents().failed().list();
     assertEquals(2, failed.size());
     for (Event each : failed) {
       assertEquals(
-          "The option binary is set to /no/such/mayfly, but there is no such file: correct it, or remove it to use"
-              + " another program.",
+          "The option binary is set to " + missing
+              + ", but there is no such file: correct it, or remove it to use another program.",
           failure(each).getMessage());
     }
   }
@@ -238,7 +242,7 @@ class FailuresTest {
   @MayflyTest
   static class IsFrozen {
     @Test
-    void is_frozen(World world) {
+    void the_clock_is_frozen(World world) {
       assertEquals("frozen", world.control("GET", "/clock", null).get("mode"));
     }
   }

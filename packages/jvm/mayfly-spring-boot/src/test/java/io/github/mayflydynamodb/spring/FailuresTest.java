@@ -16,6 +16,7 @@ import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.testkit.engine.EngineExecutionResults;
 import org.junit.platform.testkit.engine.EngineTestKit;
@@ -55,23 +56,24 @@ class FailuresTest {
     }
 
     @Test
-    void a_fails() throws InterruptedException {
+    void first_a_function_fails() throws InterruptedException {
       fail(FunctionOptions.defaults());
     }
 
     @Test
-    void b_may_fail() throws InterruptedException {
+    void second_a_function_may_fail() throws InterruptedException {
       fail(FunctionOptions.defaults().mayFail());
     }
   }
 
   @Test
   void after_a_servers_death_the_next_test_gets_a_new_context() {
+    String ended = OS.WINDOWS.isCurrentOs() ? "exited with status 1" : "was killed by SIGKILL";
     for (Class<?> each : List.of(Dies.class, DiesInOneInstance.class)) {
       EngineExecutionResults results = run(each);
       results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
       assertThat(failures(results).get(0))
-          .hasMessageStartingWith("Mayfly's server was killed by SIGKILL before it answered Scan. Its log:\n  ");
+          .hasMessageStartingWith("Mayfly's server " + ended + " before it answered Scan. Its log:\n  ");
     }
   }
 
@@ -83,13 +85,13 @@ class FailuresTest {
     @Autowired Carts carts;
 
     @Test
-    void a_dies() {
+    void first_the_server_dies() {
       ProcessHandle.of(world.server().pid().orElseThrow()).orElseThrow().destroyForcibly();
       carts.count();
     }
 
     @Test
-    void b_goes_on() {
+    void second_the_next_test_has_a_running_server() {
       carts.put("1");
       assertThat(carts.count()).isEqualTo(1);
       assertThat(world.server().hasDied()).isFalse();

@@ -34,8 +34,7 @@ class ReadmeTest {
     assertThat(examples).hasSize(5);
     List<String> tests = tests();
     assertThat(examples).allSatisfy(example -> assertThat(tests).anyMatch(test -> test.contains(example)));
-    assertThat(ROOT.resolve("mayfly-junit5/src/test/resources/junit-platform.properties"))
-        .content()
+    assertThat(read(ROOT.resolve("mayfly-junit5/src/test/resources/junit-platform.properties")))
         .contains(String.join("", blocks(TUTORIAL, "properties")));
   }
 
@@ -47,9 +46,9 @@ class ReadmeTest {
     assertThat(ROOT.resolve("mayfly-junit5/pom.xml")).content().contains("<artifactId>mayfly-junit5</artifactId>");
   }
 
-  private static List<String> blocks(Path page, String language) throws IOException {
+  private static List<String> blocks(Path page, String language) {
     return Pattern.compile("^```" + language + "\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL)
-        .matcher(Files.readString(page))
+        .matcher(read(page))
         .results()
         .map((MatchResult match) -> match.group(1))
         .toList();
@@ -58,7 +57,7 @@ class ReadmeTest {
   private static List<String> tests() throws IOException {
     try (var files = Files.walk(ROOT)) {
       return files
-          .filter(file -> file.toString().contains("/src/test/") && file.toString().endsWith(".java"))
+          .filter(file -> file.toString().replace('\\', '/').contains("/src/test/") && file.toString().endsWith(".java"))
           .map(ReadmeTest::read)
           .toList();
     }
@@ -66,7 +65,7 @@ class ReadmeTest {
 
   private static String read(Path file) {
     try {
-      return Files.readString(file);
+      return Files.readString(file).replace("\r\n", "\n"); // Git can write CRLF on Windows.
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }
