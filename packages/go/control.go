@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,13 +72,15 @@ func (server *Server) exchange(request *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// endNoticed is how long a failed call waits for the server's process to end. A connection can break shortly before the end
-// of the server's process can be observed.
-const endNoticed = 200 * time.Millisecond
+// endNoticed is how long a failed call waits for the server's process to end. A connection can break before the end of the
+// server's process can be observed: usually for some milliseconds, but longer if the machine is busy.
+const endNoticed = time.Second
 
 // whyNot returns the error for a call that got no response. It is an *EndedError if the server has ended.
 func (server *Server) whyNot(err error) error {
-	if server.command == nil {
+	// If the caller's context ended the call, the connection did not break, and there is nothing to wait for.
+	aborted := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if server.command == nil || aborted && !server.Ended() {
 		return fmt.Errorf("mayfly: %w", err)
 	}
 	select {

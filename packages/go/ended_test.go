@@ -36,7 +36,7 @@ func TestAWSClientsReportADeadServerImmediately(t *testing.T) {
 		err := call()
 		var ended *EndedError
 		if !errors.As(err, &ended) ||
-			!strings.HasPrefix(err.Error(), operation+"mayfly: the server has ended (signal: killed); ") {
+			!strings.HasPrefix(err.Error(), operation+"mayfly: the server has ended ("+killed()+"); ") {
 			t.Errorf("the error is %v", err)
 		}
 	}

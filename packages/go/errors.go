@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -14,38 +14,80 @@ type BinaryError struct {
 	Path    string // empty: no path was given and no program was found
 	NamedBy string // "Options.Binary" or "MAYFLY_BINARY"; empty: the package found the program
 	Err     error
+
+	platform  platform // the platform that this process runs on
+	unpacked  bool     // whether the program is the bundled one
+	isBundled bool     // whether there is a bundled program
 }
 
 func (e *BinaryError) Error() string {
-	platform, archive := runtime.GOOS+"/"+runtime.GOARCH, archive(runtime.GOOS, runtime.GOARCH)
-	if archive == "" {
-		return e.problem(platform) + ": Mayfly has no program for " + platform +
-			", so run it in a container or on a Linux machine, and set MAYFLY_URL to its address"
+	if isHeld(e.Err) {
+		return fmt.Sprintf("%s: %s: exclude %s from virus scans, or set MAYFLY_BINARY to a program in another directory",
+			e.problem(), mayBeHeld, filepath.Dir(e.Path))
 	}
+	archive, program := e.platform.archive()
 	switch {
+	case e.unpacked:
+		return fmt.Sprintf("%s: allow programs to run in that directory (a file system that is mounted with noexec, or a virus "+
+			"scanner, can prevent it), or set MAYFLY_BINARY to %s from %s", e.problem(), program, archive)
+	case archive == "":
+		return fmt.Sprintf("%s: Mayfly has no program for %s: build one from source and set MAYFLY_BINARY to it, or run Mayfly's "+
+			"image or a server on another machine and set MAYFLY_URL to its address", e.problem(), e.platform)
 	case e.Path == "":
-		return fmt.Sprintf("%s: unpack %s from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, put bin/mayfly on "+
-			"PATH, or set MAYFLY_URL to a running server", e.problem(platform), archive)
+		return fmt.Sprintf("%s: unpack %s from Mayfly's release and set MAYFLY_BINARY to its %s, put %[3]s on PATH, or set "+
+			"MAYFLY_URL to a running server", e.problem(), archive, program)
 	case e.NamedBy == "":
-		return fmt.Sprintf("%s: replace it with bin/mayfly from %s", e.problem(platform), archive)
+		return fmt.Sprintf("%s: replace it with %s from %s", e.problem(), program, archive)
+	case e.isBundled:
+		return fmt.Sprintf("%s: set %s to %s from %s, or unset it to use the module's own program", e.problem(), e.NamedBy,
+			program, archive)
 	default:
-		return fmt.Sprintf("%s: set %s to bin/mayfly from %s, or unset it to use the mayfly on PATH",
-			e.problem(platform), e.NamedBy, archive)
+		return fmt.Sprintf("%s: set %s to %s from %s, or unset it to use the mayfly on PATH", e.problem(), e.NamedBy, program,
+			archive)
 	}
 }
 
-func (e *BinaryError) problem(platform string) string {
+const mayBeHeld = "another process, such as a virus scanner, may have the file open"
+
+func (e *BinaryError) problem() string {
 	switch {
 	case e.Path == "":
 		return "mayfly: no mayfly program found"
 	case e.NamedBy == "":
-		return fmt.Sprintf("mayfly: cannot run %s on %s (%v)", e.Path, platform, e.Err)
+		return fmt.Sprintf("mayfly: cannot run %s on %s (%v)", e.Path, e.platform, e.Err)
 	default:
-		return fmt.Sprintf("mayfly: cannot run %s from %s on %s (%v)", e.Path, e.NamedBy, platform, e.Err)
+		return fmt.Sprintf("mayfly: cannot run %s from %s on %s (%v)", e.Path, e.NamedBy, e.platform, e.Err)
 	}
 }
 
 func (e *BinaryError) Unwrap() error { return e.Err }
+
+// UnpackError says that the module's own program cannot be unpacked: no directory for it can be written, or the module's files
+// are damaged.
+type UnpackError struct {
+	Module  string // the path and version of the module that contains the program
+	Damaged bool   // whether the module's files are damaged
+	Err     error  // the reasons, one for each directory that was tried
+
+	platform platform
+}
+
+func (e *UnpackError) Error() string {
+	if e.Damaged {
+		return fmt.Sprintf("mayfly: the mayfly program in module %s is damaged (%v): remove the module cache with `go clean "+
+			"-modcache`, and download the modules again", e.Module, e.Err)
+	}
+	temporary := "TMPDIR"
+	if e.platform.os == "windows" {
+		temporary = "TMP"
+	}
+	archive, program := e.platform.archive()
+	return fmt.Sprintf("mayfly: cannot unpack the mayfly program of module %s (%s): set %s to a directory in which you can create "+
+		"files and run programs, or set MAYFLY_BINARY to %s from %s", e.Module,
+		strings.ReplaceAll(e.Err.Error(), "\n", "; "), temporary, program, archive)
+}
+
+func (e *UnpackError) Unwrap() error { return e.Err }
 
 // StartError says that the server started but never answered. It wraps context.DeadlineExceeded if the time limit
 // passed, and an *exec.ExitError if the server ended with a nonzero exit status or was killed.
@@ -144,7 +186,7 @@ func (e *WaitError) Error() string {
 	if len(names) == 0 {
 		return "mayfly: " + e.Err.Message
 	}
-	return fmt.Sprintf("mayfly: %s Other changes of the item: %s", e.Err.Message, strings.Join(names, ", "))
+	return fmt.Sprintf("mayfly: %s Other changes to the item: %s", e.Err.Message, strings.Join(names, ", "))
 }
 
 func (e *WaitError) Unwrap() error { return e.Err }

@@ -2,10 +2,12 @@ package mayfly_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +18,14 @@ import (
 
 const childVariable = "MAYFLY_TEST_CHILD"
 
-// TestMain runs the tests. Some tests start the test binary again as a child process, with childVariable set. The child
-// starts a server, prints the server's URL, and then ends or waits to be killed.
+// TestMain runs the tests. Some tests start the test binary again as a program that only resembles Mayfly. Others start it as a
+// child process, with childVariable set. Such a child starts a server, prints the server's URL, and then ends or waits to be
+// killed, or it unpacks a program.
 func TestMain(m *testing.M) {
+	mayfly.RunFake(os.Args[1:])
 	switch os.Getenv(childVariable) {
+	case "unpacks":
+		mayfly.UnpackFake(os.Args[1])
 	case "waits":
 		startAndTell()
 		select {}
@@ -55,6 +61,37 @@ func child(t *testing.T, what string) (process *exec.Cmd, url string) {
 		t.Fatal(url)
 	}
 	return process, url
+}
+
+// TestProcessesCanUnpackTheProgramAtTheSameTime starts several processes that unpack the same program into an empty directory.
+func TestProcessesCanUnpackTheProgramAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "cache")
+	processes := make([]*exec.Cmd, 6)
+	outputs := make([]strings.Builder, len(processes))
+	for i := range processes {
+		processes[i] = exec.Command(os.Args[0], directory)
+		processes[i].Env = append(os.Environ(), childVariable+"=unpacks")
+		processes[i].Stdout, processes[i].Stderr = &outputs[i], &outputs[i]
+		noError(t, processes[i].Start())
+	}
+	for i, process := range processes {
+		if err := process.Wait(); err != nil {
+			t.Errorf("%v: %s", err, outputs[i].String())
+		}
+		equal(t, outputs[i].String(), outputs[0].String())
+	}
+	path := strings.TrimSpace(outputs[0].String())
+	unpacked, err := os.ReadFile(path)
+	noError(t, err)
+	original, err := os.ReadFile(os.Args[0])
+	noError(t, err)
+	if !bytes.Equal(unpacked, original) {
+		t.Errorf("%s differs from the program", path)
+	}
+	files, err := os.ReadDir(filepath.Dir(path))
+	noError(t, err)
+	equal(t, len(files), 1)
 }
 
 func serves(url string) bool {

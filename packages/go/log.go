@@ -100,7 +100,7 @@ func (log *serverLog) Write(piece []byte) (int, error) {
 		if len(log.lines) == logLinesMax {
 			log.lines = log.lines[1:]
 		}
-		log.lines = append(log.lines, string(log.rest[:end]))
+		log.lines = append(log.lines, strings.TrimSuffix(string(log.rest[:end]), "\r"))
 		log.begun++
 		log.rest = log.rest[end+1:]
 	}

@@ -85,6 +85,16 @@ func TestALogReturnsTheLinesSinceAPosition(t *testing.T) {
 	}
 }
 
+func TestALogReadsLinesThatEndAsOnWindows(t *testing.T) {
+	t.Parallel()
+	var log serverLog
+	fmt.Fprint(&log, "one\r\ntwo\r")
+	fmt.Fprint(&log, "\nthree\n")
+	if since := log.since(0); since != "one\ntwo\nthree\n" {
+		t.Errorf("the log is %q", since)
+	}
+}
+
 func TestTheLogOfAnAccountOmitsLinesAboutOtherAccounts(t *testing.T) {
 	t.Parallel()
 	var log serverLog

@@ -9,8 +9,8 @@ import (
 // Options configure Start. With the zero value, Start starts a server that keeps its data in memory and listens on a
 // free port.
 type Options struct {
-	// Binary is the path of the program. If it is empty, Start uses MAYFLY_BINARY if that is set, else mayfly in the
-	// directory of the running program, else mayfly on PATH.
+	// Binary is the path of the program. If it is empty, Start uses MAYFLY_BINARY if that is set, else the module's own
+	// program for this platform, else mayfly in the directory of the running program, else mayfly on PATH.
 	Binary string
 	// URL is the URL of an existing server, such as http://127.0.0.1:8000. If it is set, Start starts no server, and
 	// Close leaves the existing server running. If it is empty, Start uses MAYFLY_URL if that is set.

@@ -39,12 +39,12 @@ const (
 // Start starts a server, or uses the existing one at Options.URL or MAYFLY_URL, and returns when the server answers. A
 // server that Start started exits when Close is called, or when this process exits for any reason.
 //
-// Errors are *BinaryError, *StartError, *URLError or *VersionError. Each message says what to do.
+// Errors are *BinaryError, *UnpackError, *StartError, *URLError or *VersionError. Each message says what to do.
 func Start(ctx context.Context, options Options) (*Server, error) {
-	return start(ctx, options, Version)
+	return installed().start(ctx, options)
 }
 
-func start(ctx context.Context, options Options, version string) (*Server, error) {
+func (i installation) start(ctx context.Context, options Options) (*Server, error) {
 	options = options.withDefaults()
 	server := &Server{url: options.URL, region: options.Region, http: newHTTPClient(), ended: make(chan struct{})}
 	limited, cancel := context.WithTimeout(ctx, options.StartTimeout)
@@ -55,16 +55,16 @@ func start(ctx context.Context, options Options, version string) (*Server, error
 			return nil, &URLError{URL: where, Err: err}
 		}
 	} else {
-		binary, err := findBinary(options.Binary)
+		program, err := i.find(limited, options.Binary)
 		if err != nil {
 			return nil, err
 		}
-		if err := server.launch(limited, binary, options); err != nil {
+		if err := i.launch(limited, server, program, options); err != nil {
 			return nil, err
 		}
-		where = binary.path
+		where = program.path
 	}
-	if err := checkVersion(version, server.version, where); err != nil {
+	if err := checkVersion(i.version, server.version, where); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
 	return server, nil
@@ -76,20 +76,25 @@ func newHTTPClient() *http.Client {
 }
 
 // launch starts the program. It returns when the server answers, when the server has ended, or when `ctx` is done.
-func (server *Server) launch(ctx context.Context, program binary, options Options) error {
+func (i installation) launch(ctx context.Context, server *Server, program chosenProgram, options Options) error {
 	stderr, err := server.log.open()
 	if err != nil {
 		return fmt.Errorf("mayfly: cannot create a pipe for the server's log: %w", err)
 	}
 	announced := &firstLine{line: make(chan string, 1)}
-	command := exec.Command(program.path, options.arguments()...)
-	// The server gets pipes instead of this process's output, because `go test` waits until every process has closed that
-	// output.
-	command.Stdout, command.Stderr = announced, stderr
-	command.WaitDelay = time.Second
-	if err := command.Start(); err != nil {
+	var command *exec.Cmd
+	err = patiently(ctx, func() error {
+		command = exec.Command(program.path, options.arguments()...)
+		// The server gets pipes instead of this process's output, because `go test` waits until every process has closed that
+		// output.
+		command.Stdout, command.Stderr = announced, stderr
+		command.WaitDelay = time.Second
+		prepare(command)
+		return command.Start()
+	})
+	if err != nil {
 		server.log.close()
-		return &BinaryError{Path: program.path, NamedBy: program.namedBy, Err: innermost(err)}
+		return i.unusable(program, i.whyNotStarted(program, err))
 	}
 	server.command = command
 	go func() {
@@ -106,7 +111,7 @@ func (server *Server) launch(ctx context.Context, program binary, options Option
 	if errors.As(err, &stranger) {
 		_ = command.Process.Kill()
 		<-server.ended
-		return &BinaryError{Path: program.path, NamedBy: program.namedBy, Err: err}
+		return i.unusable(program, err)
 	}
 	select {
 	case <-server.ended:
@@ -213,17 +218,6 @@ func (server *Server) exit() error {
 	return errors.New("exit status 0")
 }
 
-// innermost removes the errors that os/exec wraps around err. They name the path, which the message already contains.
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
-}
-
 // URL returns the server's URL, without a trailing slash: http://127.0.0.1:41234.
 func (server *Server) URL() string { return server.url }
 
@@ -244,14 +238,15 @@ func (server *Server) Ended() bool {
 }
 
 // Close ends the server if Start started it. If the server has not ended after five seconds, Close kills it and returns an
-// error. A second call returns the result of the first.
+// error. On Windows, Close kills the server at once, which loses no acknowledged write. A second call returns the result of the
+// first.
 func (server *Server) Close() error {
 	server.closing.Do(func() {
 		server.http.CloseIdleConnections()
 		if server.command == nil {
 			return
 		}
-		if server.command.Process.Signal(syscall.SIGTERM) != nil { // the server has ended, or this platform has no signals
+		if server.command.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or this is Windows, which has no SIGTERM
 			_ = server.command.Process.Kill()
 		}
 		select {
@@ -279,7 +274,7 @@ func (first *firstLine) Write(piece []byte) (int, error) {
 	}
 	first.begun = append(first.begun, piece...)
 	if end := bytes.IndexByte(first.begun, '\n'); end >= 0 {
-		first.line <- string(first.begun[:end])
+		first.line <- strings.TrimSuffix(string(first.begun[:end]), "\r")
 		first.told = true
 		first.begun = nil
 	}

@@ -16,17 +16,6 @@ import (
 	"time"
 )
 
-// program returns the path of a program in testdata. A program that the test wrote could fail to start with ETXTBSY,
-// because a process that another test starts can have the file open for a moment.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // started starts a server. If the server is still running when the test ends, it is closed then.
 func started(t *testing.T, options Options) *Server {
 	t.Helper()
@@ -38,7 +27,7 @@ func started(t *testing.T, options Options) *Server {
 	return server
 }
 
-func serves(server *Server) bool { return server.readHealth(context.Background()) == nil }
+func answers(server *Server) bool { return server.readHealth(context.Background()) == nil }
 
 func says(t *testing.T, err error, sentence string) {
 	t.Helper()
@@ -49,21 +38,13 @@ func says(t *testing.T, err error, sentence string) {
 
 // namedBinaryError is the message about a program in Options.Binary.
 func namedBinaryError(path, why string) string {
-	return "mayfly: cannot run " + path + " from Options.Binary on " + runtime.GOOS + "/" + runtime.GOARCH +
-		" (" + why + "): set Options.Binary to bin/mayfly from " + archive(runtime.GOOS, runtime.GOARCH) +
-		", or unset it to use the mayfly on PATH"
-}
-
-func TestTheNameOfTheReleaseArchiveDependsOnTheMachine(t *testing.T) {
-	t.Parallel()
-	for machine, wanted := range map[[2]string]string{
-		{"linux", "amd64"}:  "mayfly-" + shownVersion() + "-linux-x86_64.tar.gz",
-		{"linux", "arm64"}:  "mayfly-" + shownVersion() + "-linux-aarch64.tar.gz",
-		{"darwin", "arm64"}: "", {"windows", "amd64"}: "", {"linux", "riscv64"}: ""} {
-		if named := archive(machine[0], machine[1]); named != wanted {
-			t.Errorf("the archive for %v is %q", machine, named)
-		}
+	archive, inArchive := thisPlatform.archive()
+	otherwise := "the mayfly on PATH"
+	if bundled != nil {
+		otherwise = "the module's own program"
 	}
+	return "mayfly: cannot run " + path + " from Options.Binary on " + thisPlatform.String() + " (" + why +
+		"): set Options.Binary to " + inArchive + " from " + archive + ", or unset it to use " + otherwise
 }
 
 func shownVersion() string {
@@ -73,10 +54,18 @@ func shownVersion() string {
 	return Version
 }
 
+// killed is how a process ends that has been killed.
+func killed() string {
+	if runtime.GOOS == "windows" {
+		return "exit status 1"
+	}
+	return "signal: killed"
+}
+
 func TestAServerAnswersAfterStartAndExitsOnClose(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
-	if !serves(server) || !strings.HasPrefix(server.URL(), "http://127.0.0.1:") || server.Version() == "" {
+	if !answers(server) || !strings.HasPrefix(server.URL(), "http://127.0.0.1:") || server.Version() == "" {
 		t.Errorf("version %s at %s", server.Version(), server.URL())
 	}
 	for range 2 {
@@ -84,8 +73,14 @@ func TestAServerAnswersAfterStartAndExitsOnClose(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if serves(server) {
+	if answers(server) {
 		t.Error("the server still answers after Close")
+	}
+	if runtime.GOOS == "windows" { // which has no SIGTERM
+		if server.endErr == nil || server.endErr.Error() != killed() {
+			t.Errorf("the server ended with %v", server.endErr)
+		}
+		return
 	}
 	if server.endErr != nil {
 		t.Errorf("the server ended with %v", server.endErr)
@@ -117,87 +112,129 @@ func TestArgsArePassedToTheServerAndOverrideThePackagesOwnArguments(t *testing.T
 	}
 }
 
+// withoutBundle is an installation that has no bundled program.
+func withoutBundle() installation { return installation{version: Version, platform: thisPlatform} }
+
 func TestIfNoProgramIsFoundTheErrorSaysHowToGetOne(t *testing.T) {
-	t.Setenv("MAYFLY_BINARY", "")
+	withoutBinary(t)
 	t.Setenv("PATH", t.TempDir())
-	_, err := Start(context.Background(), Options{})
-	says(t, err, "mayfly: no mayfly program found: unpack "+archive(runtime.GOOS, runtime.GOARCH)+" from Mayfly's release and "+
-		"set MAYFLY_BINARY to its bin/mayfly, put bin/mayfly on PATH, or set MAYFLY_URL to a running server")
-	var none *BinaryError
-	if !errors.As(err, &none) || none.Path != "" || !errors.Is(err, exec.ErrNotFound) {
-		t.Errorf("the error is %#v", err)
+	for p, advice := range map[platform]string{
+		{"linux", "amd64"}: "unpack mayfly-" + shownVersion() + "-linux-x86_64.tar.gz from Mayfly's release and set " +
+			"MAYFLY_BINARY to its bin/mayfly, put bin/mayfly on PATH, or set MAYFLY_URL to a running server",
+		{"windows", "amd64"}: "unpack mayfly-" + shownVersion() + "-windows-x86_64.zip from Mayfly's release and set " +
+			"MAYFLY_BINARY to its mayfly.exe, put mayfly.exe on PATH, or set MAYFLY_URL to a running server",
+		{"freebsd", "riscv64"}: "Mayfly has no program for freebsd/riscv64: build one from source and set MAYFLY_BINARY to it, " +
+			"or run Mayfly's image or a server on another machine and set MAYFLY_URL to its address",
+	} {
+		_, err := installation{version: Version, platform: p}.start(context.Background(), Options{})
+		says(t, err, "mayfly: no mayfly program found: "+advice)
+		var none *BinaryError
+		if !errors.As(err, &none) || none.Path != "" || !errors.Is(err, exec.ErrNotFound) {
+			t.Errorf("the error is %#v", err)
+		}
 	}
 }
 
-func TestWithoutAConfiguredBinaryTheProgramOnPATHIsUsed(t *testing.T) {
-	directory := t.TempDir()
-	if err := os.Symlink(os.Getenv("MAYFLY_BINARY"), filepath.Join(directory, "mayfly")); err != nil {
+func TestWithoutAConfiguredOrABundledProgramTheProgramOnPATHIsUsed(t *testing.T) {
+	// The path contains a space and characters that are not ASCII.
+	onPath := copied(t, os.Getenv("MAYFLY_BINARY"), filepath.Join("Programme für Tests", thisPlatform.programName()))
+	withoutBinary(t)
+	t.Setenv("PATH", filepath.Dir(onPath))
+	server, err := withoutBundle().start(context.Background(), Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("MAYFLY_BINARY", "")
-	t.Setenv("PATH", directory)
-	server := started(t, Options{})
-	if server.command.Path != filepath.Join(directory, "mayfly") {
+	defer server.Close()
+	if server.command.Path != onPath || !answers(server) {
 		t.Errorf("Start ran the program %s", server.command.Path)
 	}
+}
+
+// copied copies a program to a path below a new directory, and returns the copy's path.
+func copied(t *testing.T, program, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written(t, content, name)
+}
+
+// written writes an executable file to a path below a new directory, and returns the file's path.
+func written(t *testing.T, content []byte, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestThereIsNoFallbackIfAConfiguredBinaryIsMissing(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "mayfly")
 	t.Setenv("PATH", filepath.Dir(os.Getenv("MAYFLY_BINARY")))
-	platform := runtime.GOOS + "/" + runtime.GOARCH
-	sentence := func(name string) string {
-		return "mayfly: cannot run " + missing + " from " + name + " on " + platform + " (no such file or directory): " +
-			"set " + name + " to bin/mayfly from " + archive(runtime.GOOS, runtime.GOARCH) + ", or unset it to use the mayfly on PATH"
-	}
+	_, notFound := os.Stat(missing)
+	sentence := namedBinaryError(missing, errors.Unwrap(notFound).Error())
 	_, err := Start(context.Background(), Options{Binary: missing})
-	says(t, err, sentence("Options.Binary"))
+	says(t, err, sentence)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the error is %#v", err)
 	}
 	t.Setenv("MAYFLY_BINARY", missing)
 	_, err = Start(context.Background(), Options{})
-	says(t, err, sentence("MAYFLY_BINARY"))
+	says(t, err, strings.ReplaceAll(sentence, "Options.Binary", "MAYFLY_BINARY"))
 }
 
 func TestABinaryForAnotherPlatformIsRejected(t *testing.T) {
 	t.Parallel()
-	path := program(t, "other_platform")
+	other, header := platform{"darwin", "arm64"}, headers["darwin/arm64"]
+	if runtime.GOOS == "darwin" {
+		other, header = platform{"linux", "amd64"}, headers["linux/amd64"]
+	}
+	path := written(t, header, "mayfly.exe")
 	_, err := Start(context.Background(), Options{Binary: path})
-	says(t, err, namedBinaryError(path, "exec format error"))
-	notes := program(t, "../go.mod")
-	_, err = Start(context.Background(), Options{Binary: notes})
-	says(t, err, namedBinaryError(notes, "not an executable file"))
+	says(t, err, namedBinaryError(path, "it is a program for "+other.String()))
+}
+
+func TestADirectoryIsNotAProgram(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	_, err := Start(context.Background(), Options{Binary: directory})
+	says(t, err, namedBinaryError(directory, "not an executable file"))
 }
 
 func TestAServerThatDoesNotAnswerInTimeIsStoppedAndReportedWithItsLog(t *testing.T) {
 	t.Parallel()
-	pidFile := filepath.Join(t.TempDir(), "pid")
+	addressFile := filepath.Join(t.TempDir(), "address")
 	begun := time.Now()
-	_, err := Start(context.Background(), Options{Binary: program(t, "thinks"), Args: []string{pidFile},
-		StartTimeout: 500 * time.Millisecond})
-	says(t, err, "mayfly: the server did not answer within 500ms; to wait longer, raise Options.StartTimeout; its log ends "+
+	_, err := Start(context.Background(), Options{Binary: thisProgram(), Args: []string{thinks, addressFile},
+		StartTimeout: 3 * time.Second})
+	says(t, err, "mayfly: the server did not answer within 3s; to wait longer, raise Options.StartTimeout; its log ends "+
 		"with:\n    thinking")
 	var late *StartError
 	if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || late.Log != "thinking" {
 		t.Errorf("the error is %#v", err)
 	}
-	if time.Since(begun) > 8*time.Second {
+	if time.Since(begun) > 10*time.Second {
 		t.Errorf("the start took %v", time.Since(begun))
 	}
-	pid, err := os.ReadFile(pidFile)
+	address, err := os.ReadFile(addressFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if exec.Command("kill", "-0", strings.TrimSpace(string(pid))).Run() == nil {
+	if connection, err := net.Dial("tcp", string(address)); err == nil {
+		_ = connection.Close()
 		t.Error("the process still runs")
 	}
 }
 
 func TestAServerThatEndsBeforeItAnswersIsReportedWithStatusAndLog(t *testing.T) {
 	t.Parallel()
-	binary := program(t, "ends")
-	_, err := Start(context.Background(), Options{Binary: binary})
+	binary := thisProgram()
+	_, err := Start(context.Background(), Options{Binary: binary, Args: []string{ends}})
 	says(t, err, "mayfly: the server "+binary+" ended before it answered (exit status 3); its log ends with:\n"+
 		"    no table can be laid")
 	var exit *exec.ExitError
@@ -224,17 +261,19 @@ func TestAPortInUseIsReported(t *testing.T) {
 func TestTheErrorForAServerOfAnotherReleaseNamesBothVersions(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
-	_, err := start(context.Background(), Options{URL: server.URL()}, "99.7.1")
+	other := installed()
+	other.version = "99.7.1"
+	_, err := other.start(context.Background(), Options{URL: server.URL()})
 	says(t, err, "mayfly: package version 99.7.1 cannot use the server "+server.URL()+", which is version "+server.Version()+
 		": use a 99.7.x server (set MAYFLY_BINARY or MAYFLY_URL), or version "+server.Version()+" of the package")
 	var mismatch *VersionError
 	if !errors.As(err, &mismatch) || mismatch.Package != "99.7.1" || mismatch.Server != server.Version() {
 		t.Errorf("the error is %#v", err)
 	}
-	if !serves(server) {
+	if !answers(server) {
 		t.Error("the existing server was ended")
 	}
-	if _, err := start(context.Background(), Options{}, "99.7.1"); !errors.As(err, &mismatch) {
+	if _, err := other.start(context.Background(), Options{}); !errors.As(err, &mismatch) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -256,7 +295,7 @@ func TestAServerWithThePackagesMajorAndMinorVersionIsAccepted(t *testing.T) {
 func TestAServerAtMAYFLY_URLIsUsedAndKeepsRunning(t *testing.T) {
 	server := started(t, Options{})
 	t.Setenv("MAYFLY_URL", server.URL()+"/")
-	t.Setenv("MAYFLY_BINARY", "/nowhere/mayfly")
+	t.Setenv("MAYFLY_BINARY", filepath.Join(t.TempDir(), "mayfly"))
 	used := started(t, Options{})
 	if used.URL() != server.URL() || used.command != nil {
 		t.Errorf("Start uses the server at %s", used.URL())
@@ -267,7 +306,7 @@ func TestAServerAtMAYFLY_URLIsUsedAndKeepsRunning(t *testing.T) {
 	if err := used.Close(); err != nil {
 		t.Error(err)
 	}
-	if !serves(server) {
+	if !answers(server) {
 		t.Error("Close ended the existing server")
 	}
 }
@@ -302,8 +341,8 @@ func TestACallToADeadServerReportsHowTheServerEnded(t *testing.T) {
 	}
 	_, err := world.Clock.Now(context.Background())
 	var ended *EndedError
-	if !errors.As(err, &ended) || ended.How != "signal: killed" ||
-		!strings.HasPrefix(err.Error(), "mayfly: the server has ended (signal: killed); ") {
+	if !errors.As(err, &ended) || ended.How != killed() ||
+		!strings.HasPrefix(err.Error(), "mayfly: the server has ended ("+killed()+"); ") {
 		t.Errorf("the error is %v", err)
 	}
 	if !server.Ended() {
@@ -311,11 +350,23 @@ func TestACallToADeadServerReportsHowTheServerEnded(t *testing.T) {
 	}
 }
 
+func TestACallWithACanceledContextDoesNotWaitForTheServersEnd(t *testing.T) {
+	t.Parallel()
+	world := started(t, Options{}).World()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	begun := time.Now()
+	_, err := world.Clock.Now(ctx)
+	if took := time.Since(begun); !errors.Is(err, context.Canceled) || took >= endNoticed {
+		t.Errorf("after %v: %v", took, err)
+	}
+}
+
 func TestACanceledContextAbortsTheStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := Start(ctx, Options{Binary: program(t, "greets")})
+	_, err := Start(ctx, Options{Binary: thisProgram(), Args: []string{greets}})
 	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), " was canceled (context canceled)") {
 		t.Errorf("the error is %v", err)
 	}
@@ -356,7 +407,21 @@ func TestTheFirstLineOfAProgramsOutputIsReadEvenIfTheProgramHasEnded(t *testing.
 
 func TestAProgramThatPrintsAnUnexpectedFirstLineIsRejected(t *testing.T) {
 	t.Parallel()
-	path := program(t, "greets")
-	_, err := Start(context.Background(), Options{Binary: path})
+	path := thisProgram()
+	_, err := Start(context.Background(), Options{Binary: path, Args: []string{greets}})
 	says(t, err, namedBinaryError(path, `it is not Mayfly: its first line is "hello"`))
+}
+
+func TestLinesThatEndAsOnWindowsAreRead(t *testing.T) {
+	t.Parallel()
+	server := started(t, Options{Binary: thisProgram(), Args: []string{serves}})
+	if strings.HasSuffix(server.URL(), "\r") || !answers(server) || server.Log() != "ready\n" {
+		t.Errorf("the server at %q has the log %q", server.URL(), server.Log())
+	}
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	if server.readHealth(context.Background()) == nil {
+		t.Error("the server still answers after Close")
+	}
 }

@@ -62,7 +62,7 @@ func TestAWaitThatTimesOutListsTheItemsOtherChanges(t *testing.T) {
 	if !errors.As(err, &late) {
 		t.Fatalf("the error is %v", err)
 	}
-	equal(t, err.Error(), "mayfly: "+late.Err.Message+" Other changes of the item: INSERT by user")
+	equal(t, err.Error(), "mayfly: "+late.Err.Message+" Other changes to the item: INSERT by user")
 	equal(t, late.Happened[0].Event, mayfly.Insert)
 	var refused *mayfly.Error
 	equal(t, errors.As(err, &refused), true)
