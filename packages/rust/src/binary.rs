@@ -1,150 +1,242 @@
 use std::env;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::Error;
-use crate::version::{UNRELEASED, VERSION};
+use crate::bundled::{Bundled, Cache, caches, is_executable};
+use crate::platform::Platform;
+use crate::programs::bundled;
 
 // The program to start. `named_by` is `Options::binary` or `MAYFLY_BINARY`, or None if the crate found the program.
 #[derive(Debug)]
 pub(crate) struct Binary {
     pub path: PathBuf,
     pub named_by: Option<&'static str>,
+    pub unpacked: bool, // whether the program is the crate's own
+}
+
+// Where the crate looks for a program. Tests use other values than those of this process.
+struct Search<'a> {
+    variable: Option<PathBuf>, // MAYFLY_BINARY
+    bundled: Option<Bundled<'a>>,
+    caches: fn() -> Vec<Cache>,
+    path: Option<OsString>,
 }
 
 impl Binary {
-    // Returns the program to start. If the file that `Options::binary` or `MAYFLY_BINARY` names does not exist, this
-    // function returns an error and does not look for another program.
+    // Returns the program to start: the one that `Options::binary` or `MAYFLY_BINARY` names, the crate's own, one next to
+    // the running program, or one on PATH. If the file that `Options::binary` or `MAYFLY_BINARY` names does not exist, or
+    // the crate's own program cannot be unpacked, this function returns an error and does not look for another program.
     pub fn find(named: Option<&Path>) -> Result<Binary, Error> {
-        Binary::find_in(named, env::var_os("MAYFLY_BINARY").map(PathBuf::from), env::var_os("PATH"))
+        let variable = env::var_os("MAYFLY_BINARY").map(PathBuf::from);
+        Binary::find_in(named, Search { variable, bundled: bundled(), caches, path: env::var_os("PATH") })
     }
 
-    fn find_in(
-        named: Option<&Path>,
-        variable: Option<PathBuf>,
-        path: Option<std::ffi::OsString>,
-    ) -> Result<Binary, Error> {
+    fn find_in(named: Option<&Path>, search: Search) -> Result<Binary, Error> {
         if let Some(path) = named {
             return Binary::named(path, "Options::binary");
         }
-        if let Some(path) = variable.filter(|path| !path.as_os_str().is_empty()) {
+        if let Some(path) = search.variable.filter(|path| !path.as_os_str().is_empty()) {
             return Binary::named(&path, "MAYFLY_BINARY");
         }
-        let name = if cfg!(windows) { "mayfly.exe" } else { "mayfly" };
+        if let Some(bundled) = search.bundled {
+            let path = bundled.unpacked(&(search.caches)())?;
+            return Ok(Binary { path, named_by: None, unpacked: true });
+        }
+        let name = Platform::HERE.program_name();
         let beside = env::current_exe().ok().and_then(|program| program.parent().map(|it| it.join(name)));
-        let on_path = path.as_deref().map(env::split_paths).into_iter().flatten().map(|it| it.join(name));
+        let on_path =
+            search.path.as_deref().map(env::split_paths).into_iter().flatten().map(|it| it.join(name));
         beside
             .into_iter()
             .chain(on_path)
             .find(|path| path.is_absolute() && check(path).is_ok())
-            .map(|path| Binary { path, named_by: None })
+            .map(|path| Binary { path, named_by: None, unpacked: false })
             .ok_or(Error::NoBinary)
     }
 
     fn named(path: &Path, named_by: &'static str) -> Result<Binary, Error> {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let binary = Binary { path, named_by: Some(named_by) };
+        let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        if cfg!(windows)
+            && path.extension().is_none()
+            && !path.exists()
+            && path.with_extension("exe").exists()
+        {
+            path.set_extension("exe");
+        }
+        let binary = Binary { path, named_by: Some(named_by), unpacked: false };
         check(&binary.path).map_err(|error| binary.unusable(error))?;
         Ok(binary)
     }
 
+    // Returns the error for a program that could not be started.
+    pub fn not_started(&self, error: io::Error) -> Error {
+        let built = Platform::of(&self.path).filter(|built| *built != Platform::HERE);
+        self.unusable(match built {
+            Some(built) => io::Error::new(error.kind(), format!("it is a program for {built}")),
+            None => error,
+        })
+    }
+
     pub fn unusable(&self, source: io::Error) -> Error {
-        Error::Binary { path: self.path.clone(), named_by: self.named_by, source: Arc::new(source) }
+        let (path, named_by, unpacked) = (self.path.clone(), self.named_by, self.unpacked);
+        Error::Binary { path, named_by, unpacked, source: Arc::new(source) }
     }
 }
 
 fn check(path: &Path) -> io::Result<()> {
-    let file = std::fs::metadata(path)?;
-    #[cfg(unix)]
-    let runs = std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let runs = true;
-    if file.is_file() && runs { Ok(()) } else { Err(io::Error::other("not an executable file")) }
-}
-
-// The name of the release archive that contains the program for a machine, or None if no archive supports the machine.
-pub(crate) fn archive(os: &str, arch: &str) -> Option<String> {
-    let version = if VERSION == UNRELEASED { "<version>" } else { VERSION };
-    let has_program = os == "linux" && ["x86_64", "aarch64"].contains(&arch);
-    has_program.then(|| format!("mayfly-{version}-linux-{arch}.tar.gz"))
+    let status = std::fs::metadata(path)?;
+    if status.is_file() && is_executable(&status) {
+        Ok(())
+    } else {
+        Err(io::Error::other("not an executable file"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Binary, archive};
-    use std::path::Path;
+    use super::{Binary, Search};
+    use crate::Error;
+    use crate::bundled::{Cache, tests::Made};
+    use crate::platform::{Platform, headers};
+    use crate::scratch::Scratch;
+    use std::ffi::OsString;
+    use std::fs;
+    use std::io;
+    use std::path::{Path, PathBuf};
 
-    fn archive_here() -> String {
-        archive(std::env::consts::OS, std::env::consts::ARCH).expect("an archive for this machine")
+    fn nowhere() -> Search<'static> {
+        Search { variable: None, bundled: None, caches: Vec::new, path: None }
+    }
+
+    // Copies the test binary to a path below a directory, where the tests find it as a program.
+    fn program(directory: &Path, name: &str) -> PathBuf {
+        let path = directory.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
+        path
+    }
+
+    fn caches_of_the_test() -> Vec<Cache> {
+        vec![Ok(std::env::temp_dir().join(format!("mayfly-find-{}", std::process::id())))]
     }
 
     #[test]
-    fn the_name_of_the_release_archive_depends_on_the_machine() {
-        let version = env!("CARGO_PKG_VERSION").replace("0.0.0", "<version>");
-        for arch in ["x86_64", "aarch64"] {
-            assert_eq!(archive("linux", arch), Some(format!("mayfly-{version}-linux-{arch}.tar.gz")));
-        }
-        assert_eq!(archive("linux", "riscv64"), None);
-        assert_eq!(archive("macos", "aarch64"), None);
+    fn if_no_program_is_found_there_is_an_error() {
+        let path = Some(OsString::from("relative"));
+        let error = Binary::find_in(None, Search { path, ..nowhere() }).unwrap_err();
+        assert!(matches!(error, Error::NoBinary), "{error}");
     }
 
-    fn platform() -> String {
-        format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)
+    // The path contains a space and characters that are not ASCII.
+    #[test]
+    fn without_a_configured_or_a_bundled_program_the_program_on_path_is_used() {
+        let scratch = Scratch::new();
+        let program =
+            program(scratch.path(), &format!("Programme für Tests/{}", Platform::HERE.program_name()));
+        let directories = [scratch.path(), program.parent().unwrap()];
+        let path = Some(std::env::join_paths(directories).unwrap());
+        let found = Binary::find_in(None, Search { variable: Some("".into()), path, ..nowhere() }).unwrap();
+        assert_eq!((found.path, found.named_by, found.unpacked), (program, None, false));
     }
 
     #[test]
-    fn if_no_program_is_found_the_error_says_how_to_get_one() {
-        let error = Binary::find_in(None, None, Some("/nowhere:/elsewhere".into())).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!(
-                "no mayfly program found: unpack {} from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, put \
-                 bin/mayfly on PATH, or set MAYFLY_URL to a running server",
-                archive_here()
-            )
-        );
+    fn the_bundled_program_is_used_before_one_on_path_and_after_a_configured_one() {
+        let scratch = Scratch::new();
+        let program = program(scratch.path(), Platform::HERE.program_name());
+        let made = Made::of(b"a program");
+        let bundled = || Search {
+            bundled: Some(made.bundled()),
+            caches: caches_of_the_test,
+            path: Some(scratch.path().into()),
+            ..nowhere()
+        };
+        let found = Binary::find_in(None, bundled()).unwrap();
+        let content = fs::read(&found.path).unwrap();
+        fs::remove_dir_all(found.path.ancestors().nth(2).unwrap()).unwrap();
+        assert_eq!((content.as_slice(), found.unpacked), (&b"a program"[..], true));
+
+        let named = Binary::find_in(Some(&program), bundled()).unwrap();
+        assert_eq!((named.path.as_path(), named.named_by), (program.as_path(), Some("Options::binary")));
+        let named = Binary::find_in(None, Search { variable: Some(program.clone()), ..bundled() }).unwrap();
+        assert_eq!((named.path, named.named_by), (program, Some("MAYFLY_BINARY")));
     }
 
     #[test]
-    fn without_a_configured_binary_the_program_on_path_is_used() {
-        let real = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
-        let directory = std::env::temp_dir().join(format!("mayfly-path-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        std::os::unix::fs::symlink(real, directory.join("mayfly")).unwrap();
-        let found = Binary::find_in(None, Some("".into()), Some(directory.clone().into_os_string()));
-        std::fs::remove_dir_all(&directory).unwrap();
-        assert_eq!(found.unwrap().path, directory.join("mayfly"));
+    fn a_bundled_program_that_cannot_be_unpacked_has_no_fallback() {
+        let scratch = Scratch::new();
+        program(scratch.path(), Platform::HERE.program_name());
+        let made = Made::of(b"a program");
+        let caches: fn() -> Vec<Cache> = || vec![Err("there is no home directory".into())];
+        let path = Some(scratch.path().into());
+        let search = Search { bundled: Some(made.bundled()), caches, path, ..nowhere() };
+        let error = Binary::find_in(None, search).unwrap_err();
+        assert!(matches!(error, Error::Unpack { damaged: false, .. }), "{error}");
     }
 
     #[test]
     fn there_is_no_fallback_if_a_configured_binary_is_missing() {
-        let sentence = |name| {
-            format!(
-                "cannot run /nowhere/mayfly from {name} on {} (No such file or directory (os error 2)): set {name} to \
-                 bin/mayfly from {}, or unset it to use the mayfly on PATH",
-                platform(),
-                archive_here()
-            )
-        };
-        let path = std::env::var_os("PATH");
-        let error = Binary::find_in(Some(Path::new("/nowhere/mayfly")), None, path.clone()).unwrap_err();
-        assert_eq!(error.to_string(), sentence("Options::binary"));
-        let error = Binary::find_in(None, Some("/nowhere/mayfly".into()), path).unwrap_err();
-        assert_eq!(error.to_string(), sentence("MAYFLY_BINARY"));
+        let scratch = Scratch::new();
+        let missing = scratch.path().join("missing");
+        let real = || Search { path: std::env::var_os("PATH"), ..nowhere() };
+        for (error, name) in [
+            (Binary::find_in(Some(&missing), real()).unwrap_err(), "Options::binary"),
+            (
+                Binary::find_in(None, Search { variable: Some(missing.clone()), ..real() }).unwrap_err(),
+                "MAYFLY_BINARY",
+            ),
+        ] {
+            let Error::Binary { path, named_by, unpacked: false, source } = error else { panic!("{error}") };
+            assert_eq!((path, named_by), (missing.clone(), Some(name)));
+            assert_eq!(source.kind(), io::ErrorKind::NotFound);
+        }
     }
 
     #[test]
-    fn a_file_that_is_not_executable_is_rejected() {
-        let error = Binary::find_in(Some(Path::new("/etc/passwd")), None, None).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!(
-                "cannot run /etc/passwd from Options::binary on {} (not an executable file): set Options::binary to \
-                 bin/mayfly from {}, or unset it to use the mayfly on PATH",
-                platform(),
-                archive_here()
-            )
-        );
+    fn a_directory_is_not_a_program() {
+        let scratch = Scratch::new();
+        let error = Binary::find_in(Some(scratch.path()), nowhere()).unwrap_err();
+        assert!(error.to_string().contains(" (not an executable file): "), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_without_an_executable_bit_is_rejected() {
+        let scratch = Scratch::new();
+        let text = scratch.path().join("mayfly");
+        fs::write(&text, "a text").unwrap();
+        let error = Binary::find_in(Some(&text), nowhere()).unwrap_err();
+        assert!(error.to_string().contains(" (not an executable file): "), "{error}");
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn a_configured_binary_can_be_named_without_its_extension() {
+        let scratch = Scratch::new();
+        let program = program(scratch.path(), "mayfly.exe");
+        let found = Binary::find_in(Some(&program.with_extension("")), nowhere()).unwrap();
+        assert_eq!(found.path, program);
+    }
+
+    #[test]
+    fn an_error_names_the_platform_that_a_program_was_built_for() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("mayfly");
+        let header = if cfg!(target_os = "macos") { headers::elf(0x3e) } else { headers::macho(0x0100000c) };
+        fs::write(&path, header).unwrap();
+        let built = if cfg!(target_os = "macos") { "linux/x86_64" } else { "macos/aarch64" };
+        let binary = Binary { path, named_by: None, unpacked: false };
+        let Error::Binary { source, .. } = binary.not_started(io::ErrorKind::InvalidData.into()) else {
+            panic!()
+        };
+        assert_eq!(source.to_string(), format!("it is a program for {built}"));
+
+        let own = Binary { path: std::env::current_exe().unwrap(), ..binary };
+        let Error::Binary { source, .. } = own.not_started(io::ErrorKind::InvalidData.into()) else {
+            panic!()
+        };
+        assert_eq!(source.to_string(), io::Error::from(io::ErrorKind::InvalidData).to_string());
     }
 }

@@ -1,8 +1,7 @@
-use std::env::consts::{ARCH, OS};
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +10,9 @@ use bytes::Bytes;
 use hyper::Response;
 use serde_json::Value;
 
-use crate::binary::archive;
+use crate::held::{MAY_BE_HELD, is_held};
+use crate::platform::{Archive, Platform};
+use crate::programs::bundled;
 use crate::version::release;
 use crate::{HandlerError, Record};
 
@@ -28,8 +29,19 @@ pub enum Error {
         path: PathBuf,
         /// `Options::binary` or `MAYFLY_BINARY`. None: the crate found the program.
         named_by: Option<&'static str>,
+        /// Whether the program is the crate's own, unpacked.
+        unpacked: bool,
         /// Why the program cannot run.
         source: Arc<io::Error>,
+    },
+    /// The crate's own program cannot be unpacked.
+    Unpack {
+        /// The name and version of the crate that contains the program.
+        package: String,
+        /// Whether that crate's files are damaged. False: no directory can be written.
+        damaged: bool,
+        /// The reason; if no directory can be written, the reason for each directory that was tried.
+        why: String,
     },
     /// The server started but did not answer in time. The crate has killed it.
     StartTimedOut {
@@ -145,31 +157,19 @@ impl fmt::Display for Refusal {
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Error::NoBinary => {
-                out.write_str("no mayfly program found: ")?;
-                match archive(OS, ARCH) {
-                    Some(archive) => write!(
-                        out,
-                        "unpack {archive} from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, put \
-                         bin/mayfly on PATH, or set MAYFLY_URL to a running server"
-                    ),
-                    None => out.write_str(NO_PROGRAM),
-                }
+            Error::NoBinary => out.write_str(&no_binary(Platform::HERE)),
+            Error::Binary { path, named_by, unpacked, source } => {
+                let from = if *unpacked { From::Crate } else { named_by.map_or(From::Search, From::Name) };
+                out.write_str(&unusable(Platform::HERE, bundled().is_some(), path, from, source))
             }
-            Error::Binary { path, named_by, source } => {
-                let path = path.display();
-                match named_by {
-                    Some(name) => write!(out, "cannot run {path} from {name} on {OS}/{ARCH} ({source}): ")?,
-                    None => write!(out, "cannot run {path} on {OS}/{ARCH} ({source}): ")?,
-                }
-                match (archive(OS, ARCH), named_by) {
-                    (Some(archive), Some(name)) => write!(
-                        out,
-                        "set {name} to bin/mayfly from {archive}, or unset it to use the mayfly on PATH"
-                    ),
-                    (Some(archive), None) => write!(out, "replace it with bin/mayfly from {archive}"),
-                    (None, _) => out.write_str(NO_PROGRAM),
-                }
+            Error::Unpack { package, damaged: true, why } => write!(
+                out,
+                "the mayfly program in the crate {package} is damaged ({why}): delete registry/cache and registry/src in \
+                 Cargo's home directory, or unpack the crate again if it is a path dependency; then run `cargo clean`, and \
+                 build again"
+            ),
+            Error::Unpack { package, damaged: false, why } => {
+                out.write_str(&not_unpacked(Platform::HERE, package, why))
             }
             Error::StartTimedOut { after, log } => write!(
                 out,
@@ -203,7 +203,7 @@ impl fmt::Display for Error {
             Error::WaitTimedOut { happened, refusal, .. } => {
                 out.write_str(&refusal.message)?;
                 for (i, record) in happened.iter().enumerate() {
-                    out.write_str(if i == 0 { " Other changes of the item: " } else { ", " })?;
+                    out.write_str(if i == 0 { " Other changes to the item: " } else { ", " })?;
                     record.fmt(out)?;
                 }
                 out.write_str(if happened.is_empty() { "" } else { "." })
@@ -232,8 +232,71 @@ impl StdError for Error {
     }
 }
 
-const NO_PROGRAM: &str = "Mayfly has no program for this platform, so run it in a container or on a Linux machine, and set \
-                          MAYFLY_URL to its address";
+// How the crate chose a program.
+enum From {
+    Crate,              // it is the crate's own
+    Name(&'static str), // `Options::binary` or `MAYFLY_BINARY` names it
+    Search,             // it is next to the running program or on PATH
+}
+
+fn no_binary(here: Platform) -> String {
+    let advice = match here.archive() {
+        Some(Archive { name, program }) => format!(
+            "unpack {name} from Mayfly's release and set MAYFLY_BINARY to its {program}, put {program} on PATH, or set \
+             MAYFLY_URL to a running server"
+        ),
+        None => no_program(here),
+    };
+    format!("no mayfly program found: {advice}")
+}
+
+fn no_program(here: Platform) -> String {
+    format!(
+        "Mayfly has no program for {here}: build one from source and set MAYFLY_BINARY to it, or run Mayfly's image or a \
+         server on another machine and set MAYFLY_URL to its address"
+    )
+}
+
+fn unusable(here: Platform, has_bundled: bool, path: &Path, from: From, source: &io::Error) -> String {
+    let directory = path.parent().unwrap_or(path).display();
+    let path = path.display();
+    let problem = match from {
+        From::Name(name) => format!("cannot run {path} from {name} on {here} ({source})"),
+        From::Crate | From::Search => format!("cannot run {path} on {here} ({source})"),
+    };
+    if is_held(source) {
+        return format!(
+            "{problem}: {MAY_BE_HELD}: exclude {directory} from virus scans, or set MAYFLY_BINARY to a program in another \
+             directory"
+        );
+    }
+    let Some(Archive { name: archive, program }) = here.archive() else {
+        return format!("{problem}: {}", no_program(here));
+    };
+    match from {
+        From::Crate => format!(
+            "{problem}: allow programs to run in that directory (a file system that is mounted with noexec, or a virus \
+             scanner, can prevent it), or set MAYFLY_BINARY to {program} from {archive}"
+        ),
+        From::Name(name) => {
+            let other = if has_bundled { "the crate's own program" } else { "the mayfly on PATH" };
+            format!("{problem}: set {name} to {program} from {archive}, or unset it to use {other}")
+        }
+        From::Search => format!("{problem}: replace it with {program} from {archive}"),
+    }
+}
+
+fn not_unpacked(here: Platform, package: &str, why: &str) -> String {
+    let variable = if here.os == "windows" { "TMP" } else { "TMPDIR" };
+    let program = match here.archive() {
+        Some(Archive { name, program }) => format!("{program} from {name}"),
+        None => "a program".to_owned(),
+    };
+    format!(
+        "cannot unpack the mayfly program of the crate {package} ({why}): set {variable} to a directory in which you can \
+         create files and run programs, or set MAYFLY_BINARY to {program}"
+    )
+}
 
 // The end of a log, to be appended to a message.
 struct LogTail<'a>(&'a str);
@@ -246,5 +309,110 @@ impl fmt::Display for LogTail<'_> {
         }
         out.write_str("; its log ends with:")?;
         log.lines().try_for_each(|line| write!(out, "\n    {line}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, From, no_binary, not_unpacked, unusable};
+    use crate::held::tests::held_error;
+    use crate::platform::Platform;
+    use std::io;
+    use std::path::Path;
+
+    const LINUX: Platform = Platform { os: "linux", arch: "aarch64" };
+    const WINDOWS: Platform = Platform { os: "windows", arch: "x86_64" };
+    const OTHER: Platform = Platform { os: "freebsd", arch: "riscv64" };
+
+    fn version() -> String {
+        env!("CARGO_PKG_VERSION").replace("0.0.0", "<version>")
+    }
+
+    const BUILD_ONE: &str = "Mayfly has no program for freebsd/riscv64: build one from source and set MAYFLY_BINARY to it, or \
+                             run Mayfly's image or a server on another machine and set MAYFLY_URL to its address";
+
+    #[test]
+    fn the_error_for_a_missing_program_says_how_to_get_one() {
+        let advice = [
+            format!(
+                "unpack mayfly-{}-linux-arm64.tar.gz from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, put \
+                 bin/mayfly on PATH, or set MAYFLY_URL to a running server",
+                version()
+            ),
+            format!(
+                "unpack mayfly-{}-windows-x86_64.zip from Mayfly's release and set MAYFLY_BINARY to its mayfly.exe, put \
+                 mayfly.exe on PATH, or set MAYFLY_URL to a running server",
+                version()
+            ),
+            BUILD_ONE.to_owned(),
+        ];
+        for (here, advice) in [LINUX, WINDOWS, OTHER].into_iter().zip(advice) {
+            assert_eq!(no_binary(here), format!("no mayfly program found: {advice}"));
+        }
+    }
+
+    #[test]
+    fn the_error_for_a_program_that_cannot_run_depends_on_where_it_is_from() {
+        let archive = format!("bin/mayfly from mayfly-{}-linux-arm64.tar.gz", version());
+        let says = |here, has_bundled, from, sentence: String| {
+            let source = io::Error::other("a reason");
+            assert_eq!(unusable(here, has_bundled, Path::new("/bin/it"), from, &source), sentence);
+        };
+        let name = From::Name("MAYFLY_BINARY");
+        let problem =
+            "cannot run /bin/it from MAYFLY_BINARY on linux/aarch64 (a reason): set MAYFLY_BINARY to";
+        says(LINUX, true, name, format!("{problem} {archive}, or unset it to use the crate's own program"));
+        let name = From::Name("MAYFLY_BINARY");
+        says(LINUX, false, name, format!("{problem} {archive}, or unset it to use the mayfly on PATH"));
+        let problem = "cannot run /bin/it on linux/aarch64 (a reason):";
+        says(LINUX, false, From::Search, format!("{problem} replace it with {archive}"));
+        let sentence = format!(
+            "{problem} allow programs to run in that directory (a file system that is mounted with noexec, or a virus scanner, \
+             can prevent it), or set MAYFLY_BINARY to {archive}"
+        );
+        says(LINUX, true, From::Crate, sentence);
+        let problem = "cannot run /bin/it on freebsd/riscv64 (a reason):";
+        says(OTHER, false, From::Search, format!("{problem} {BUILD_ONE}"));
+    }
+
+    #[test]
+    fn a_program_that_another_process_holds_is_reported_with_its_directory() {
+        let path = Path::new("cache").join("mayfly");
+        let source = held_error();
+        assert_eq!(
+            unusable(WINDOWS, true, &path, From::Crate, &source),
+            format!(
+                "cannot run {} on windows/x86_64 ({source}): another process, such as a virus scanner, may have the file open: \
+                 exclude cache from virus scans, or set MAYFLY_BINARY to a program in another directory",
+                path.display()
+            )
+        );
+    }
+
+    #[test]
+    fn the_error_for_a_program_that_cannot_be_unpacked_names_the_variables_that_help() {
+        for (here, variable, program) in [
+            (LINUX, "TMPDIR", format!("bin/mayfly from mayfly-{}-linux-arm64.tar.gz", version())),
+            (WINDOWS, "TMP", format!("mayfly.exe from mayfly-{}-windows-x86_64.zip", version())),
+        ] {
+            assert_eq!(
+                not_unpacked(here, "a-crate 1.2.3", "a; b"),
+                format!(
+                    "cannot unpack the mayfly program of the crate a-crate 1.2.3 (a; b): set {variable} to a directory in which \
+                     you can create files and run programs, or set MAYFLY_BINARY to {program}"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn the_error_for_a_damaged_crate_says_how_to_get_it_again() {
+        let error = Error::Unpack { package: "a-crate 1.2.3".into(), damaged: true, why: "a reason".into() };
+        assert_eq!(
+            error.to_string(),
+            "the mayfly program in the crate a-crate 1.2.3 is damaged (a reason): delete registry/cache and registry/src in \
+             Cargo's home directory, or unpack the crate again if it is a path dependency; then run `cargo clean`, and build \
+             again"
+        );
     }
 }

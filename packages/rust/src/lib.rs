@@ -2,18 +2,24 @@
 #![warn(missing_docs)]
 
 mod binary;
+mod bundled;
 mod clock;
 mod error;
 mod failpoints;
 mod faults;
 mod functions;
 mod handlers;
+mod held;
 mod http;
 mod instant;
 mod item;
 mod log;
 mod options;
+mod platform;
 mod process;
+mod programs;
+#[cfg(test)]
+mod scratch;
 #[cfg(feature = "aws-sdk")]
 mod sdk;
 mod server;

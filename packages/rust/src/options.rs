@@ -9,8 +9,8 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The path of the program. None: `MAYFLY_BINARY`, else `mayfly` in the directory of the running program, else `mayfly`
-    /// on PATH.
+    /// The path of the program. None: `MAYFLY_BINARY`, else the crate's own program, else `mayfly` in the directory of the
+    /// running program, else `mayfly` on PATH.
     pub binary: Option<PathBuf>,
     /// The URL of an existing server, such as `http://127.0.0.1:8000`. The crate neither starts nor ends that server. None:
     /// `MAYFLY_URL`, if that is set.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::binary::Binary;
+use crate::held::patiently;
 use crate::log::Log;
 use crate::{Error, Options};
 
@@ -29,15 +30,13 @@ impl Process {
         log: &Arc<Log>,
     ) -> Result<(Process, oneshot::Receiver<String>), Error> {
         let stderr = log.open().map_err(|error| binary.unusable(error))?;
-        let started = Command::new(&binary.path)
-            .args(options.arguments())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(stderr)
-            .spawn();
+        let mut command = Command::new(&binary.path);
+        command.args(options.arguments()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
+        hide_window(&mut command);
+        let started = patiently(|| command.spawn());
         let mut child = started.map_err(|error| {
             log.close();
-            binary.unusable(error)
+            binary.not_started(error)
         })?;
         let stdout = child.stdout.take().expect("a pipe");
         let (tell, told) = oneshot::channel();
@@ -71,7 +70,8 @@ impl Process {
         let _ = child.wait();
     }
 
-    // Ends the process with SIGTERM, and kills it if it is still running after five seconds.
+    // Ends the process with SIGTERM, and kills it if it is still running after five seconds. On Windows, which has no
+    // SIGTERM, kills it. A killed server loses no write that it has acknowledged.
     pub fn end(&self) {
         self.ask_to_end();
         let until = Instant::now() + END_WAIT;
@@ -109,3 +109,13 @@ impl Drop for Process {
         self.log.close();
     }
 }
+
+// Keeps Windows from opening a console window for the server if the tests run without a console, as in an IDE.
+#[cfg(windows)]
+fn hide_window(command: &mut Command) {
+    const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+    std::os::windows::process::CommandExt::creation_flags(command, CREATE_NO_WINDOW);
+}
+
+#[cfg(not(windows))]
+fn hide_window(_: &mut Command) {}

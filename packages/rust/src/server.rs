@@ -49,8 +49,8 @@ pub(crate) struct Shared {
 impl Server {
     /// Starts a server, or uses the existing one at `MAYFLY_URL`, and returns when the server answers.
     ///
-    /// Errors are [`Error::NoBinary`], [`Error::Binary`], [`Error::StartTimedOut`], [`Error::StartEnded`],
-    /// [`Error::Stranger`], [`Error::NoMayfly`] and [`Error::Version`].
+    /// Errors are [`Error::NoBinary`], [`Error::Binary`], [`Error::Unpack`], [`Error::StartTimedOut`],
+    /// [`Error::StartEnded`], [`Error::Stranger`], [`Error::NoMayfly`] and [`Error::Version`].
     pub async fn start() -> Result<Server, Error> {
         Server::start_with(Options::default()).await
     }
@@ -64,8 +64,8 @@ impl Server {
         let (server, place) = match options.running_server() {
             Some(url) => (Server::find(&url, &options).await?, url),
             None => {
-                let binary = Binary::find(options.binary.as_deref())?;
-                (Server::launch(&binary, &options).await?, binary.path.display().to_string())
+                let (binary, server) = Server::launch(options).await?;
+                (server, binary.path.display().to_string())
             }
         };
         version::check(version, &server.shared.version, &place)?;
@@ -82,9 +82,17 @@ impl Server {
         Ok(Server { shared: Arc::new(shared) })
     }
 
-    async fn launch(binary: &Binary, options: &Options) -> Result<Server, Error> {
+    async fn launch(options: Options) -> Result<(Binary, Server), Error> {
         let log = Arc::new(Log::default());
-        let (process, first_line) = Process::start(binary, options, &log)?;
+        // Unpacking the program takes time, and so does waiting for another process that has the program open.
+        let (start, start_log) = (options.clone(), log.clone());
+        let started = tokio::task::spawn_blocking(move || {
+            let binary = Binary::find(start.binary.as_deref())?;
+            let (process, first_line) = Process::start(&binary, &start, &start_log)?;
+            Ok((binary, process, first_line))
+        });
+        let started = started.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+        let (binary, process, first_line) = started?;
         let ready = async {
             let Ok(line) = first_line.await else {
                 let status = process.ended_within(END_AFTER_SILENCE).await;
@@ -111,8 +119,8 @@ impl Server {
             process.kill(); // not SIGTERM, which the program may ignore
         }
         let (url, version) = outcome?;
-        let process = Some(process);
-        Ok(Server { shared: Arc::new(Shared { url, region: options.region.clone(), version, log, process }) })
+        let shared = Shared { url, region: options.region, version, log, process: Some(process) };
+        Ok((binary, Server { shared: Arc::new(shared) }))
     }
 
     /// Creates a world: an account with its own tables, streams and clock. This method sends no request, so it cannot
@@ -201,7 +209,34 @@ async fn health(url: &str) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::Server;
+    use crate::platform::{Platform, headers};
+    use crate::scratch::Scratch;
     use crate::{Error, Options};
+
+    // How a process ends that was killed.
+    const KILLED: &str = if cfg!(windows) { "exit code: 1" } else { "signal: 9 (SIGKILL)" };
+
+    #[tokio::test]
+    async fn a_binary_for_another_platform_is_rejected() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("mayfly.exe");
+        let (header, built) = if cfg!(target_os = "macos") {
+            (headers::elf(0x3e), "linux/x86_64")
+        } else {
+            (headers::macho(0x0100000c), "macos/aarch64")
+        };
+        std::fs::write(&path, header).unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let options = Options { binary: Some(path.clone()), ..Default::default() };
+        let error = Server::start_with(options).await.err().unwrap().to_string();
+        let begin = format!(
+            "cannot run {} from Options::binary on {} (it is a program for {built}): set Options::binary to ",
+            path.display(),
+            Platform::HERE
+        );
+        assert!(error.starts_with(&begin), "{error}");
+    }
 
     #[tokio::test]
     async fn the_error_for_a_server_of_another_release_names_both_versions() {
@@ -229,7 +264,7 @@ mod tests {
         server.shared.process.as_ref().unwrap().kill();
         let error = world.clock.now().await.unwrap_err();
         assert!(matches!(error, Error::Ended { .. }), "{error}");
-        assert!(error.to_string().starts_with("the server has ended (signal: 9 (SIGKILL));"), "{error}");
+        assert!(error.to_string().starts_with(&format!("the server has ended ({KILLED});")), "{error}");
         let error = world.create_table(crate::Table::new("carts")).await.unwrap_err();
         assert!(matches!(error, Error::Ended { .. }), "{error}");
         assert!(server.has_ended());
@@ -245,9 +280,9 @@ mod tests {
         let sources = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
         let ended = sources.filter_map(|source| source.downcast_ref::<Error>()).next();
         assert!(matches!(ended, Some(Error::Ended { .. })), "{error:?}");
-        let sentence = "the server has ended (signal: 9 (SIGKILL));";
-        assert!(format!("{error:?}").contains(sentence), "{error:?}");
+        let sentence = format!("the server has ended ({KILLED});");
+        assert!(format!("{error:?}").contains(&sentence), "{error:?}");
         let error = aws_sdk_dynamodb::Error::from(error);
-        assert!(format!("{error:?}").contains(sentence), "{error:?}");
+        assert!(format!("{error:?}").contains(&sentence), "{error:?}");
     }
 }

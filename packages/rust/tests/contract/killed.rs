@@ -38,7 +38,7 @@ fn program(ends: bool, running: Option<&str>) -> Result<(Child, String), crate::
         command.env("MAYFLY_TEST_ENDS", "1");
     }
     if let Some(url) = running {
-        command.env("MAYFLY_URL", url).env("MAYFLY_BINARY", "/nowhere/mayfly");
+        command.env("MAYFLY_URL", url).env("MAYFLY_BINARY", std::env::temp_dir().join("nowhere"));
     }
     let mut program = command.spawn()?;
     let lines = BufReader::new(program.stdout.take().unwrap()).lines().map_while(Result::ok);

@@ -2,6 +2,7 @@
 
 mod clock;
 mod control;
+#[cfg(unix)]
 mod ended;
 mod failpoints;
 mod faults;
@@ -27,6 +28,8 @@ type Failure = Box<dyn std::error::Error>;
 type Outcome = Result<(), Failure>;
 
 const HOUR: Duration = Duration::from_secs(3600);
+/// How a server ends that was dropped: with SIGTERM, or on Windows, which has no SIGTERM, killed.
+const DROPPED: &str = if cfg!(windows) { "exit code: 1" } else { "exit status: 0" };
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// Returns 2031-01-01T00:00:00Z.

@@ -44,7 +44,7 @@ async fn a_wait_that_times_out_lists_the_items_other_changes() -> Outcome {
     let message = error.to_string();
     let begins = r#"Timed out after 0.001 s: only other changes to carts/{"id": "1"}. Its TTL is "#;
     assert!(message.starts_with(begins), "{message}");
-    assert!(message.ends_with(" Other changes of the item: INSERT by user."), "{message}");
+    assert!(message.ends_with(" Other changes to the item: INSERT by user."), "{message}");
     let Error::WaitTimedOut { happened, refusal, .. } = error else { panic!("{error}") };
     assert_eq!(happened[0].event, Event::Insert);
     assert_eq!((refusal.kind.as_str(), refusal.status), ("TimedOut", 408));

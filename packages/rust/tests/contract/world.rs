@@ -60,8 +60,10 @@ async fn a_client_created_from_the_worlds_configuration_uses_the_world() -> Outc
 async fn a_child_process_uses_the_world_through_its_environment() -> Outcome {
     let world = carts().await?;
     let program = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
-    let shown =
-        Command::new(program).args(["clock", "show"]).env_clear().envs(world.environment()).output()?;
+    let mut show = Command::new(program);
+    show.args(["clock", "show"]).env_clear().envs(world.environment());
+    show.envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root))); // sockets need it on Windows
+    let shown = show.output()?;
     let shown = String::from_utf8(shown.stdout)?;
     assert!(shown.contains("2031-01-01T00:00:00Z"), "{shown}");
 
