@@ -15,6 +15,8 @@ function(mayfly_compile_for_size)
       set_target_properties(rocksdb_for_size PROPERTIES ${property} "${values}")
     endif()
   endforeach()
+  # This file calls a function that <windows.h> defines as a macro, unless file_system.h comes last and removes the macro.
+  set_source_files_properties(file/sst_file_manager_impl.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   # The linker takes a template from the first object that has it, which must not be one that is compiled for size.
   set_target_properties(rocksdb PROPERTIES SOURCES "${sources};$<TARGET_OBJECTS:rocksdb_for_size>")
 endfunction()
