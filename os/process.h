@@ -32,8 +32,8 @@ std::vector<std::string> environment();
 void raise_open_files_max();
 std::uint64_t open_files_max();
 
-// Makes a write to a closed pipe or connection fail, and a write beyond the limit of a file's size
-// (`ulimit -f`), instead of ending the process.
+// Without this call, a write to a closed pipe or connection ends the process, and so does a write that makes
+// a file larger than `ulimit -f` allows. Afterwards, such a write fails.
 void let_writes_fail();
 
 // Calls `run` when the process exits normally, before the objects that already exist are destroyed. Not

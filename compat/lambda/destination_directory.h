@@ -50,7 +50,7 @@ class DestinationDirectory {
   // Returns the parts of the destination's path below the directory.
   [[nodiscard]] Expected<os::Parts, std::string> parts_of(std::string_view destination) const;
 
-  const os::Directory directory_;         // not open: there is no directory
+  const os::Directory directory_;         // not open if no directory was given
   const std::vector<std::string> names_;  // the directory's path as it was given, and with links resolved
   const std::int64_t file_bytes_max_;
   engine::Mutex mutex_;  // serializes append(), so that lines do not interleave

@@ -9,7 +9,7 @@ from linked import Unknown
 
 TEXTS = pathlib.Path(__file__).resolve().parent / "texts"
 COMMON = pathlib.Path("/usr/share/common-licenses")
-# The licenses whose full text is not part of a component's own notices, because those refer to /usr/share/common-licenses.
+# The notices of a component only refer to the text of these licenses, which is in /usr/share/common-licenses.
 COMMON_TEXTS = {"Apache-2.0": "Apache-2.0", "LGPL-2.1-or-later": "LGPL-2.1", "GPL-3.0-or-later": "GPL-3",
                 "GPL-2.0-only": "GPL-2", "CC0-1.0": "CC0-1.0"}
 RULE = "=" * 100

@@ -13,7 +13,7 @@ from .tools import tool
 NEEDS = "trusted publishers for mayfly-dynamodb and mayfly-dynamodb-inprocess on PyPI, with the environment pypi"
 COMMAND = "script/package --platforms python python-inprocess"
 wheel_bytes_max = 8_000_000
-# The tags that pip must find in the name of a platform's wheel, so that it installs the wheel there.
+# pip installs a wheel only on the platforms that the tags in the wheel's name list. These are the tags for each platform.
 TAGS = {
     "linux-x86_64": (r"manylinux\w+_x86_64", r"musllinux\w+_x86_64"),
     "linux-arm64": (r"manylinux\w+_aarch64", r"musllinux\w+_aarch64"),
