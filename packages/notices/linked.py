@@ -236,9 +236,9 @@ def upstream(version):
 def rocksdb_source(prefix):
     """The source directory that script/rocksdb has compiled into `prefix`."""
     version = re.match(r"rocksdb ([^, ]+)", (prefix / "recipe").read_text())[1]
-    for directory in (prefix.parent / f"source-{version}", *(ROOT / "build/sources").glob(f"rocksdb-{version}-*")):
-        if directory.is_dir() and not directory.name.endswith("-patched"):
-            return directory
+    directory = prefix.parent / f"source-{version}"
+    if directory.is_dir():
+        return directory
     raise Unknown(f"the source of RocksDB {version} is missing from {prefix.parent}: run script/rocksdb")
 
 
