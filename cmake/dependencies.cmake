@@ -2,10 +2,9 @@
 # mayfly::expat, mayfly::openssl and mayfly::cares.
 #
 # By default these are the system's static archives, so that an executable is self-contained. With
-# MAYFLY_SHARED_DEPENDENCIES they are the system's shared libraries, which sanitizers need. RocksDB comes from
-# MAYFLY_ROCKSDB_PREFIX, where script/rocksdb puts it, or else from the system. Archives of OpenSSL come from
-# MAYFLY_OPENSSL_PREFIX, where script/dependencies puts them, or else from the system. Mayfly's own build and its installed
-# CMake package include this file.
+# MAYFLY_SHARED_DEPENDENCIES they are the system's shared libraries, which sanitizers need. RocksDB and the archives of OpenSSL come
+# from MAYFLY_LIBRARIES, where script/dependencies puts them, if they are there. Mayfly's own build and its installed CMake package
+# include this file.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 
@@ -40,20 +39,20 @@ mayfly_dependency(zstd zstd)
 mayfly_dependency(expat expat)
 mayfly_dependency(cares cares)
 
-if(NOT TARGET mayfly::openssl AND NOT MAYFLY_SHARED_DEPENDENCIES AND EXISTS "${MAYFLY_OPENSSL_PREFIX}/lib/libssl.a")
+if(NOT TARGET mayfly::openssl AND NOT MAYFLY_SHARED_DEPENDENCIES AND EXISTS "${MAYFLY_LIBRARIES}/lib/libssl.a")
   add_library(mayfly::openssl INTERFACE IMPORTED GLOBAL)
-  target_include_directories(mayfly::openssl INTERFACE ${MAYFLY_OPENSSL_PREFIX}/include)
-  target_link_libraries(mayfly::openssl INTERFACE ${MAYFLY_OPENSSL_PREFIX}/lib/libssl.a ${MAYFLY_OPENSSL_PREFIX}/lib/libcrypto.a)
+  target_include_directories(mayfly::openssl INTERFACE ${MAYFLY_LIBRARIES}/include)
+  target_link_libraries(mayfly::openssl INTERFACE ${MAYFLY_LIBRARIES}/lib/libssl.a ${MAYFLY_LIBRARIES}/lib/libcrypto.a)
 endif()
 mayfly_dependency(openssl ssl crypto)
 
 include(${CMAKE_CURRENT_LIST_DIR}/rocksdb_version.cmake)
 if(NOT TARGET mayfly::rocksdb)
-  if(MAYFLY_ROCKSDB_PREFIX AND EXISTS "${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a")
-    mayfly_check_rocksdb(${MAYFLY_ROCKSDB_PREFIX}/include)
+  if(MAYFLY_LIBRARIES AND EXISTS "${MAYFLY_LIBRARIES}/lib/librocksdb.a")
+    mayfly_check_rocksdb(${MAYFLY_LIBRARIES}/include)
     add_library(mayfly::rocksdb INTERFACE IMPORTED GLOBAL)
-    target_include_directories(mayfly::rocksdb INTERFACE ${MAYFLY_ROCKSDB_PREFIX}/include)
-    target_link_libraries(mayfly::rocksdb INTERFACE ${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a)
+    target_include_directories(mayfly::rocksdb INTERFACE ${MAYFLY_LIBRARIES}/include)
+    target_link_libraries(mayfly::rocksdb INTERFACE ${MAYFLY_LIBRARIES}/lib/librocksdb.a)
   else()
     find_path(MAYFLY_ROCKSDB_INCLUDE rocksdb/db.h REQUIRED)
     mark_as_advanced(MAYFLY_ROCKSDB_INCLUDE)

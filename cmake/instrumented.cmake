@@ -1,12 +1,12 @@
 # Sanitizer builds. MAYFLY_SANITIZE lists the sanitizers, as in -fsanitize=.
 #
 # A sanitizer understands only code that was compiled with it: TSan would not see RocksDB's locks, and ASan would not see
-# the bounds of RocksDB's vectors. RocksDB therefore comes from script/rocksdb. Boost.JSON, with which tests compare
+# the bounds of RocksDB's vectors. RocksDB therefore comes from script/dependencies. Boost.JSON, with which tests compare
 # results, is compiled here from its headers. zlib is written in C and shares nothing between threads, so Debian's zlib
 # is used.
-if(NOT EXISTS ${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a)
-  message(FATAL_ERROR "MAYFLY_ROCKSDB_PREFIX is \"${MAYFLY_ROCKSDB_PREFIX}\", which has no lib/librocksdb.a. Build it with"
-                      " `script/rocksdb address` or `script/rocksdb thread`.")
+if(NOT EXISTS ${MAYFLY_LIBRARIES}/lib/librocksdb.a)
+  message(FATAL_ERROR "MAYFLY_LIBRARIES is \"${MAYFLY_LIBRARIES}\", which has no lib/librocksdb.a. Build it with"
+                      " `script/dependencies address` or `script/dependencies thread`.")
 endif()
 set(MAYFLY_SHARED_DEPENDENCIES ON)
 

@@ -1,5 +1,5 @@
-# Compiles the parts of RocksDB that requests rarely enter for size. script/rocksdb and script/dependencies pass this file to
-# RocksDB's CMake project, which stays unchanged. The parts are directories, so the file works with all versions of RocksDB.
+# Compiles the parts of RocksDB that requests rarely enter for size. script/dependencies passes this file to RocksDB's
+# CMake project, which stays unchanged. The parts are directories, so the file works with all versions of RocksDB.
 function(mayfly_compile_for_size)
   set(parts db/blob/ db/compaction/ options/ table/adaptive/ table/cuckoo/ table/plain/ tools/ trace_replay/ utilities/)
   list(JOIN parts "|" any_part)

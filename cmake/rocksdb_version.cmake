@@ -7,6 +7,6 @@ function(mayfly_check_rocksdb include)
   list(JOIN numbers . version)
   if(version VERSION_LESS 7.8 OR version VERSION_GREATER_EQUAL 11)
     message(FATAL_ERROR "RocksDB ${version} in ${include} is not supported: install RocksDB 7.8 to 10.x, or set "
-                        "MAYFLY_ROCKSDB_PREFIX to a directory that has it as include/ and lib/librocksdb.a.")
+                        "MAYFLY_LIBRARIES to a directory that has it as include/ and lib/librocksdb.a.")
   endif()
 endfunction()

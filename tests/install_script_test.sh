@@ -48,7 +48,7 @@ else
 fi
 
 # Other users cannot change build files.
-for script in build rocksdb sysroot bench cost fuzz lint nightly simulate; do
+for script in build dependencies source zig sysroot bench cost fuzz lint nightly simulate; do
   mask=$(umask 000 && eval "$(grep '^umask ' "$root/script/$script")" && umask)
   [ "$((8#$mask & 8#022))" = "$((8#022))" ] || fails "script/$script lets other users write build files"
   mask=$(umask 077 && eval "$(grep '^umask ' "$root/script/$script")" && umask)

@@ -1,8 +1,8 @@
 """Finds out which components a build links into a program.
 
 `linked` asks the build, not a list: which archive members and startup files the linker takes, and which headers the compiler
-reads. Each of these files belongs to a package of the distribution, to a library that script/rocksdb or script/dependencies
-has compiled, or to Zig. components.toml maps those to components. A file without a component is an error.
+reads. Each of these files belongs to a package of the distribution, to a library that script/dependencies has
+compiled, or to Zig. components.toml maps those to components. A file without a component is an error.
 """
 import collections
 import dataclasses
@@ -32,7 +32,6 @@ class Component:
     origin: str  # the distribution of the source package, such as "debian", or "zig"
     source: str  # the source package, or the part of Zig
     bundled: str = ""  # "Zig 0.17.1" for the parts of Zig
-    patched: bool = True  # compiled with the distribution's patches
     directory: pathlib.Path | None = None  # the unpacked source, if it is on this machine
     copyright: pathlib.Path | None = None  # the distribution's copyright file
     files: dict = dataclasses.field(default_factory=dict)  # {linked file: number of its members that the linker took}
@@ -210,36 +209,9 @@ def of_recipe(entries, prefix, key):
     directory = pathlib.Path(recipe.read_text().split(" ", 1)[0])
     if not directory.is_dir():
         raise Unknown(f"{recipe} names the source {directory}, which is missing: run script/dependencies")
-    if not (directory / "debian/changelog").exists():
-        return of_upstream_archive(entries, key, directory)
     source, version = changelog_version(directory)
     return Component(key, entry, version, distribution(), source, directory=directory,
                      copyright=directory / "debian/copyright")
-
-
-def of_upstream_archive(entries, key, directory):
-    """A component that was compiled from a source package's original archive, without the distribution's patches."""
-    packages, entry = Packages("/"), entries[key]
-    package = entry.get("development")
-    if package is None:
-        raise Unknown(f"{directory} has no debian/changelog, so the version of {entry['name']} is unknown")
-    found = of_package(entries, packages, package)
-    if directory.name.removeprefix("source-").removeprefix(f"{found.source}-").split("-")[0] != upstream(found.version):
-        raise Unknown(f"{directory} is not the source of {package} {found.version}: build again")
-    return dataclasses.replace(found, directory=directory, patched=False)
-
-
-def upstream(version):
-    return (version.partition(":")[2] or version).rpartition("-")[0] or version
-
-
-def rocksdb_source(prefix):
-    """The source directory that script/rocksdb has compiled into `prefix`."""
-    version = re.match(r"rocksdb ([^, ]+)", (prefix / "recipe").read_text())[1]
-    directory = prefix.parent / f"source-{version}"
-    if directory.is_dir():
-        return directory
-    raise Unknown(f"the source of RocksDB {version} is missing from {prefix.parent}: run script/rocksdb")
 
 
 # --- attribution
@@ -269,10 +241,6 @@ class Owners:
         if self.zig and (part := self.zig.part(path)):
             return self.once(("zig", part), self.zig.component, self.entries, part)
         built = ROOT / "build"
-        if path.is_relative_to(built / "rocksdb"):
-            prefix = built / "rocksdb" / path.relative_to(built / "rocksdb").parts[0]
-            return self.once(("rocksdb", prefix),
-                             lambda: of_upstream_archive(self.entries, "rocksdb", rocksdb_source(prefix)))
         if path.is_relative_to(built / "platforms"):
             prefix = built / "platforms" / path.relative_to(built / "platforms").parts[0]
             key = self.recipe_of(str(path.relative_to(prefix)))

@@ -137,8 +137,7 @@ def source_of(component):
         return f"as {component.bundled} contains it: https://ziglang.org/download/"
     where = {"debian": "https://snapshot.debian.org/package/{}/{}/", "ubuntu": "https://launchpad.net/ubuntu/+source/{}/{}"}
     place = where.get(component.origin, "").format(component.source, urllib.parse.quote(component.version, safe=""))
-    patches = "" if component.patched else ", without the distribution's patches"
-    return f"source package {component.source} {component.version} of {component.origin.capitalize()}{patches}: {place}"
+    return f"source package {component.source} {component.version} of {component.origin.capitalize()}: {place}"
 
 
 def filled(text):

@@ -26,16 +26,11 @@ def purl(component):
     return f"pkg:deb/{component.origin}/{quoted(component.source)}@{quoted(component.version)}?arch=source"
 
 
-def reference(component):
-    # One source package can be compiled with and without the distribution's patches, which makes two components.
-    return purl(component) + ("" if component.patched else "#original")
-
-
 def described(component):
     """A component as CycloneDX describes it."""
     described = {
         "type": "library",
-        "bom-ref": reference(component),
+        "bom-ref": purl(component),
         "name": component.name,
         "version": component.version,
         "licenses": [{"expression": component.licensed(), "acknowledgement": "concluded"}],
@@ -46,8 +41,6 @@ def described(component):
         described["properties"] = [{"name": "mayfly:bundled-with", "value": component.bundled}]
     else:
         described["supplier"] = {"name": component.origin.capitalize()}
-        patches = "of the distribution" if component.patched else "none"
-        described["properties"] = [{"name": "mayfly:patches", "value": patches}]
     return described
 
 

@@ -54,9 +54,9 @@ def output(*command, **options):
 
 def version_of(name):
     """The version of the package with a library's source."""
-    compiled = ROOT / "build/platforms/native/recipes/openssl"
-    if name == "OpenSSL" and compiled.exists():  # it can be newer than the installed package
-        return re.fullmatch(r"openssl-(.+)-patched", pathlib.Path(compiled.read_text().split()[0]).name)[1]
+    compiled = ROOT / "build/platforms/native/recipes" / name.lower()
+    if compiled.exists():  # it can be newer than the installed package
+        return re.fullmatch(r"\w+-(.+)-patched", pathlib.Path(compiled.read_text().split()[0]).name)[1]
     return output("dpkg-query", "-W", "-f", "${source:Version}", PACKAGES[name])
 
 
