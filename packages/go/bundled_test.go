@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +76,48 @@ func TestADamagedUnpackedProgramIsReplaced(t *testing.T) {
 		}
 		if unpackedIn(t, bundle([]byte("a program")), directory) != path || content(t, path) != "a program" {
 			t.Errorf("a program with the content %q was not replaced", damage)
+		}
+	}
+}
+
+// In the second round, all calls find a damaged program, which they replace.
+func TestConcurrentCallsUnpackTheSameCompleteProgram(t *testing.T) {
+	t.Parallel()
+	program := strings.Repeat("a large program ", 1<<16)
+	for _, damaged := range []bool{false, true} {
+		directory := t.TempDir()
+		if damaged {
+			path := unpackedIn(t, bundle([]byte(program)), directory)
+			if err := os.WriteFile(path, []byte(program[1:]), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var calls sync.WaitGroup
+		var found [8]string
+		for i := range found {
+			calls.Add(1)
+			go func() {
+				defer calls.Done()
+				path, err := bundle([]byte(program)).unpacked(context.Background(), thisPlatform, []cache{{directory: directory}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				text, err := os.ReadFile(path)
+				if err != nil || string(text) != program {
+					t.Errorf("after a call returned, the program was not complete: %d bytes, %v", len(text), err)
+				}
+				found[i] = path
+			}()
+		}
+		calls.Wait()
+		for _, path := range found {
+			if path != found[0] {
+				t.Errorf("calls unpacked to %s and to %s", found[0], path)
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(directory, "*", "*")); len(left) != 1 {
+			t.Errorf("the directory contains %v", left)
 		}
 	}
 }

@@ -33,7 +33,8 @@ def check(release):
         versions = set(re.findall(r"(?<![\d.])\d+\.\d+\.\d+(?![\d.]*\d)", name.rsplit("/", 1)[-1]))
         if versions and release.version not in versions:
             raise Failure(
-                f"{release.dist.name}/{name} is a file of another version: remove {release.dist.name}/ and run `script/package --platforms`."
+                f"{release.dist.name}/{name} is a file of another version: remove {release.dist.name}/ and run "
+                "`script/package --platforms`."
             )
     (release.dist / NAME).write_text("".join(f"{sha256(path)}  {name}\n" for name, path in found))
     verify(release)

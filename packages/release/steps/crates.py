@@ -103,7 +103,8 @@ def check(release):
             lost = sorted(ours - listed)
             if lost:
                 raise Failure(
-                    f"Cargo would leave files of {path.name} out of the published crate: {', '.join(lost[:5])}: add them to `include` in Cargo.toml."
+                    f"Cargo would leave files of {path.name} out of the published crate: {', '.join(lost[:5])}: add them "
+                    "to `include` in Cargo.toml."
                 )
         # The crates' tests compile them, so they are not compiled here again.
         command(["cargo", "publish", "--workspace", "--dry-run", "--no-verify", "--allow-dirty"], cwd=directory)
@@ -111,7 +112,8 @@ def check(release):
         for path in packed:
             if path.stat().st_size > crate_bytes_max:
                 raise Failure(
-                    f"Cargo packs {path.name} with {megabytes(path.stat().st_size)}, and crates.io accepts {megabytes(crate_bytes_max)}."
+                    f"Cargo packs {path.name} with {megabytes(path.stat().st_size)}, and crates.io accepts "
+                    f"{megabytes(crate_bytes_max)}."
                 )
     return [
         f"{len(found)} crates of at most {megabytes(crate_bytes_max)}: {', '.join(names)}",
@@ -139,7 +141,8 @@ def publish(release):
     cargo_version()
     if not os.environ.get("CARGO_REGISTRY_TOKEN"):
         raise Failure(
-            "The environment variable CARGO_REGISTRY_TOKEN is not set: the workflow gets it from rust-lang/crates-io-auth-action."
+            "The environment variable CARGO_REGISTRY_TOKEN is not set: the workflow gets it from "
+            "rust-lang/crates-io-auth-action."
         )
     found = crates(release)
     for path, manifest, _ in found:

@@ -52,7 +52,8 @@ def assets(release):
     for path in found:
         if not 0 < path.stat().st_size < asset_bytes_max:
             raise Failure(
-                f"{path.name} has {path.stat().st_size} bytes; a file of a release must not be empty or larger than {megabytes(asset_bytes_max)}."
+                f"{path.name} has {path.stat().st_size} bytes; a file of a release must not be empty or larger than "
+                f"{megabytes(asset_bytes_max)}."
             )
     return found
 
@@ -62,7 +63,8 @@ def check(release):
     text, files = notes(release), assets(release)
     if len(text) > notes_characters_max:
         raise Failure(
-            f"The notes have {len(text)} characters, and GitHub accepts {notes_characters_max}: shorten the section in CHANGELOG.md."
+            f"The notes have {len(text)} characters, and GitHub accepts {notes_characters_max}: shorten the section in "
+            "CHANGELOG.md."
         )
     total = sum(path.stat().st_size for path in files)
     return [

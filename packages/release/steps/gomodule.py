@@ -95,7 +95,8 @@ def check(release):
             told = json_of("The output of gozip", command([program, module, f"v{release.version}", path]))
             hashes[module] = told["hash"]
             facts.append(
-                f"{module}: {told['files']} files, {megabytes(told['bytes'])} as a zip archive (limit {megabytes(told['max'])})"
+                f"{module}: {told['files']} files, {megabytes(told['bytes'])} as a zip archive (limit "
+                f"{megabytes(told['max'])})"
             )
         check_sums(release, found[0][3], hashes)
         # Go downloads the modules from the repository, as the module proxy would.

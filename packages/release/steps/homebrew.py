@@ -140,7 +140,8 @@ def check(release):
         if "nothing" not in repository.commit(remote, write, message(release)):
             raise Failure("A second commit of the same formula must change nothing.")
     facts = [
-        f"wrote {release.dist.name}/mayfly.rb; on four platforms it chooses the archive and its hash, and installs the program"
+        f"wrote {release.dist.name}/mayfly.rb; on four platforms it chooses the archive and its hash, and installs the "
+        "program"
     ]
     if shutil.which("brew"):
         command(["brew", "style", "--formula", target], environment={"HOMEBREW_NO_AUTO_UPDATE": "1"})

@@ -47,7 +47,8 @@ def check_config(release, path, config):
     labels = ours.get("Labels") or {}
     if labels.get("org.opencontainers.image.version") != release.version:
         raise Failure(
-            f"{path.name} has the version {labels.get('org.opencontainers.image.version')}, not {release.version}: run `{COMMAND}`."
+            f"{path.name} has the version {labels.get('org.opencontainers.image.version')}, not {release.version}: run "
+            f"`{COMMAND}`."
         )
     if ours.get("User") in (None, "", "root", "0", "0:0"):
         raise Failure(f"{path.name} runs as root.")
@@ -130,7 +131,8 @@ class TrialRegistry:
             self.address = f"127.0.0.1:{chosen.getsockname()[1]}"
         config = pathlib.Path(directory) / "registry.yml"
         config.write_text(
-            f"version: 0.1\nlog: {{level: error}}\nstorage: {{filesystem: {{rootdirectory: {directory}/registry}}}}\nhttp: {{addr: {self.address}}}\n"
+            f"version: 0.1\nlog: {{level: error}}\nstorage: "
+            f"{{filesystem: {{rootdirectory: {directory}/registry}}}}\nhttp: {{addr: {self.address}}}\n"
         )
         self.log = open(pathlib.Path(directory) / "registry.log", "wb")
         self.process = subprocess.Popen(
@@ -163,7 +165,8 @@ def check(release):
         if shutil.which("docker-registry") is None:
             return [
                 *facts,
-                "not checked: a push to a registry on this machine, because docker-registry is not installed (apt-get install docker-registry)",
+                "not checked: a push to a registry on this machine, because docker-registry is not installed (apt-get "
+                "install docker-registry)",
             ]
         with TrialRegistry(work) as registry:
             names = [f"{registry}/mayfly:{tag}" for tag in tags_of(release.version)]
@@ -189,7 +192,8 @@ def check(release):
                 )
     return [
         *facts,
-        f"a registry on this machine accepted the image for both architectures, with the tags {', '.join(tags_of(release.version))}",
+        f"a registry on this machine accepted the image for both architectures, with the tags "
+        f"{', '.join(tags_of(release.version))}",
     ]
 
 

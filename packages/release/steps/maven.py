@@ -64,7 +64,8 @@ def check_pom(path, artifact, version):
 
     if (text("groupId"), text("artifactId"), text("version")) != (GROUP, artifact, version):
         raise Failure(
-            f"{path.name} describes {text('groupId')}:{text('artifactId')}:{text('version')}, not {GROUP}:{artifact}:{version}."
+            f"{path.name} describes {text('groupId')}:{text('artifactId')}:{text('version')}, not "
+            f"{GROUP}:{artifact}:{version}."
         )
     lacking = [name for name in REQUIRED if not text(name)]
     if lacking:
@@ -97,7 +98,8 @@ def check_artifacts(release):
         artifact = directory.parent.name
         if directory.name != release.version:
             raise Failure(
-                f"{release.dist.name}/maven has {artifact} in version {directory.name}: run `rm -rf {release.dist.name}/maven`, then `{COMMAND}`."
+                f"{release.dist.name}/maven has {artifact} in version {directory.name}: run `rm -rf "
+                f"{release.dist.name}/maven`, then `{COMMAND}`."
             )
         stem = f"{artifact}-{release.version}"
         ours = {path.name: path for path in files_of(directory)}
@@ -197,7 +199,8 @@ def check(release):
             signer.close()
     return [
         f"{len(names)} artifacts: {', '.join(names)}; poms and jars have what Maven Central requires",
-        f"a bundle of {len(inside)} files, {megabytes(size)}, was signed with a key made for this trial, and its signatures verify",
+        f"a bundle of {len(inside)} files, {megabytes(size)}, was signed with a key made for this trial, and its "
+        "signatures verify",
     ]
 
 
@@ -287,7 +290,8 @@ def published(release, repository):
             raise Failure(f"Maven Central cannot be reached at {address}: {error}.") from None
     if 0 < there < len(poms):
         raise Failure(
-            f"Maven Central has {there} of {len(poms)} artifacts of this version: look at the deployments on central.sonatype.com."
+            f"Maven Central has {there} of {len(poms)} artifacts of this version: look at the deployments on "
+            "central.sonatype.com."
         )
     return there == len(poms)
 

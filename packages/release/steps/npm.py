@@ -84,7 +84,8 @@ def check(release):
     optional = found[-1][1].get("optionalDependencies") or {}
     if set(optional) != names or set(optional.values()) != {release.version}:
         raise Failure(
-            f"optionalDependencies of {MAIN} must be {', '.join(sorted(names))} in version {release.version}, got {json.dumps(optional)}."
+            f"optionalDependencies of {MAIN} must be {', '.join(sorted(names))} in version {release.version}, got "
+            f"{json.dumps(optional)}."
         )
     for path, description, _ in found:
         told = json_of("The output of npm publish", publish_one(path, "--dry-run"))

@@ -39,7 +39,8 @@ def check(release):
     for kind, name, platform, digest in packages(release):
         if digest != expected[platform]:
             raise Failure(
-                f"{name} contains another program for {platform} than {release.archive(platform).name}: build both anew with `script/package --platforms`."
+                f"{name} contains another program for {platform} than {release.archive(platform).name}: build both anew "
+                "with `script/package --platforms`."
             )
         seen.setdefault(kind, {})[platform] = name
     facts = []

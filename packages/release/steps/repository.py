@@ -43,7 +43,8 @@ def commit(remote, write, message, tags=(), key=None):
             identity.touch(mode=0o600)
             identity.write_text(key)
             environment["GIT_SSH_COMMAND"] = (
-                f"ssh -F /dev/null -i '{identity}' -o IdentitiesOnly=yes -o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile='{KNOWN_HOSTS}'"
+                f"ssh -F /dev/null -i '{identity}' -o IdentitiesOnly=yes -o BatchMode=yes -o StrictHostKeyChecking=yes "
+                f"-o UserKnownHostsFile='{KNOWN_HOSTS}'"
             )
 
         def git(*arguments, cwd=None):

@@ -15,7 +15,8 @@ def check(release):
     described = (bom.get("metadata") or {}).get("component") or {}
     if described.get("name") != "mayfly" or described.get("version") != release.version:
         raise Failure(
-            f"{path.name} describes {described.get('name')} {described.get('version')}, not mayfly {release.version}: run `{COMMAND}`."
+            f"{path.name} describes {described.get('name')} {described.get('version')}, not mayfly {release.version}: "
+            f"run `{COMMAND}`."
         )
     components = bom.get("components") or []
     if not components:
@@ -28,7 +29,8 @@ def check(release):
     # The validator has the schemas of CycloneDX and uses no network.
     command([tool("python"), "-c", VALIDATE, path, bom["specVersion"]])
     return [
-        f"{path.name}: CycloneDX {bom['specVersion']}, {len(components)} components, each with a version and a license, among them the program of each archive"
+        f"{path.name}: CycloneDX {bom['specVersion']}, {len(components)} components, each with a version and a license, "
+        "among them the program of each archive"
     ]
 
 
@@ -45,7 +47,8 @@ def check_programs(release, path, components):
             raise Failure(f"{path.name} does not list the program for {platform}: run `{COMMAND}`.")
         if listed[platform] != sha256(archives.program_of(release, platform).data):
             raise Failure(
-                f"{path.name} lists another program for {platform} than {release.archive(platform).name} contains: run `{COMMAND}`."
+                f"{path.name} lists another program for {platform} than {release.archive(platform).name} contains: run "
+                f"`{COMMAND}`."
             )
 
 

@@ -52,11 +52,13 @@ def git(root, *arguments):
 def check(release):
     if release.tag is not None and release.tag != f"v{release.version}":
         raise Failure(
-            f"The tag {release.tag} does not match the version in CMakeLists.txt, which is {release.version}: the tag must be v{release.version}."
+            f"The tag {release.tag} does not match the version in CMakeLists.txt, which is {release.version}: the tag "
+            f"must be v{release.version}."
         )
     date, section = section_of(release.version, release.root)
     facts = [
-        f"CMakeLists.txt has version {release.version}; CHANGELOG.md has a section of {len(section.splitlines())} lines for it"
+        f"CMakeLists.txt has version {release.version}; CHANGELOG.md has a section of {len(section.splitlines())} lines "
+        "for it"
     ]
     if release.tag is None:
         if date is None:
@@ -66,7 +68,8 @@ def check(release):
         return facts
     if date is None:
         raise Failure(
-            f"CHANGELOG.md's section about {release.version} says 'unreleased': replace this word with the date, and tag that commit."
+            f"CHANGELOG.md's section about {release.version} says 'unreleased': replace this word with the date, and tag "
+            "that commit."
         )
     tagged = git(release.root, "rev-parse", "--verify", "--quiet", f"refs/tags/{release.tag}^{{commit}}").stdout.strip()
     head = git(release.root, "rev-parse", "HEAD").stdout.strip()

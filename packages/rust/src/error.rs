@@ -159,7 +159,7 @@ impl fmt::Display for Error {
         match self {
             Error::NoBinary => out.write_str(&no_binary(Platform::HERE)),
             Error::Binary { path, named_by, unpacked, source } => {
-                let from = if *unpacked { From::Crate } else { named_by.map_or(From::Search, From::Name) };
+                let from = if *unpacked { Origin::Crate } else { named_by.map_or(Origin::Search, Origin::Name) };
                 out.write_str(&unusable(Platform::HERE, bundled().is_some(), path, from, source))
             }
             Error::Unpack { package, damaged: true, why } => write!(
@@ -233,7 +233,7 @@ impl StdError for Error {
 }
 
 // How the crate chose a program.
-enum From {
+enum Origin {
     Crate,              // it is the crate's own
     Name(&'static str), // `Options::binary` or `MAYFLY_BINARY` names it
     Search,             // it is next to the running program or on PATH
@@ -257,12 +257,12 @@ fn no_program(here: Platform) -> String {
     )
 }
 
-fn unusable(here: Platform, has_bundled: bool, path: &Path, from: From, source: &io::Error) -> String {
+fn unusable(here: Platform, has_bundled: bool, path: &Path, from: Origin, source: &io::Error) -> String {
     let directory = path.parent().unwrap_or(path).display();
     let path = path.display();
     let problem = match from {
-        From::Name(name) => format!("cannot run {path} from {name} on {here} ({source})"),
-        From::Crate | From::Search => format!("cannot run {path} on {here} ({source})"),
+        Origin::Name(name) => format!("cannot run {path} from {name} on {here} ({source})"),
+        Origin::Crate | Origin::Search => format!("cannot run {path} on {here} ({source})"),
     };
     if is_held(source) {
         return format!(
@@ -274,15 +274,15 @@ fn unusable(here: Platform, has_bundled: bool, path: &Path, from: From, source: 
         return format!("{problem}: {}", no_program(here));
     };
     match from {
-        From::Crate => format!(
+        Origin::Crate => format!(
             "{problem}: allow programs to run in that directory (a file system that is mounted with noexec, or a virus \
              scanner, can prevent it), or set MAYFLY_BINARY to {program} from {archive}"
         ),
-        From::Name(name) => {
+        Origin::Name(name) => {
             let other = if has_bundled { "the crate's own program" } else { "the mayfly on PATH" };
             format!("{problem}: set {name} to {program} from {archive}, or unset it to use {other}")
         }
-        From::Search => format!("{problem}: replace it with {program} from {archive}"),
+        Origin::Search => format!("{problem}: replace it with {program} from {archive}"),
     }
 }
 
@@ -314,7 +314,7 @@ impl fmt::Display for LogTail<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, From, no_binary, not_unpacked, unusable};
+    use super::{Error, Origin, no_binary, not_unpacked, unusable};
     use crate::held::tests::held_error;
     use crate::platform::Platform;
     use std::io;
@@ -358,21 +358,21 @@ mod tests {
             let source = io::Error::other("a reason");
             assert_eq!(unusable(here, has_bundled, Path::new("/bin/it"), from, &source), sentence);
         };
-        let name = From::Name("MAYFLY_BINARY");
+        let name = Origin::Name("MAYFLY_BINARY");
         let problem =
             "cannot run /bin/it from MAYFLY_BINARY on linux/aarch64 (a reason): set MAYFLY_BINARY to";
         says(LINUX, true, name, format!("{problem} {archive}, or unset it to use the crate's own program"));
-        let name = From::Name("MAYFLY_BINARY");
+        let name = Origin::Name("MAYFLY_BINARY");
         says(LINUX, false, name, format!("{problem} {archive}, or unset it to use the mayfly on PATH"));
         let problem = "cannot run /bin/it on linux/aarch64 (a reason):";
-        says(LINUX, false, From::Search, format!("{problem} replace it with {archive}"));
+        says(LINUX, false, Origin::Search, format!("{problem} replace it with {archive}"));
         let sentence = format!(
             "{problem} allow programs to run in that directory (a file system that is mounted with noexec, or a virus scanner, \
              can prevent it), or set MAYFLY_BINARY to {archive}"
         );
-        says(LINUX, true, From::Crate, sentence);
+        says(LINUX, true, Origin::Crate, sentence);
         let problem = "cannot run /bin/it on freebsd/riscv64 (a reason):";
-        says(OTHER, false, From::Search, format!("{problem} {BUILD_ONE}"));
+        says(OTHER, false, Origin::Search, format!("{problem} {BUILD_ONE}"));
     }
 
     #[test]
@@ -380,7 +380,7 @@ mod tests {
         let path = Path::new("cache").join("mayfly");
         let source = held_error();
         assert_eq!(
-            unusable(WINDOWS, true, &path, From::Crate, &source),
+            unusable(WINDOWS, true, &path, Origin::Crate, &source),
             format!(
                 "cannot run {} on windows/x86_64 ({source}): another process, such as a virus scanner, may have the file open: \
                  exclude cache from virus scans, or set MAYFLY_BINARY to a program in another directory",
