@@ -37,13 +37,18 @@ std::string host_name() {
   return ::GetComputerNameExW(ComputerNameDnsHostname, name, &size) ? windows::narrow({name, size}) : "";
 }
 
-// Keeps a handle, because Windows uses process ids again.
-Parent::Parent()
-    : id_(reinterpret_cast<std::uint64_t>(::OpenProcess(SYNCHRONIZE, FALSE, parent_of_process()))) {}
+// Keeps a handle, because Windows uses process ids again. A parent that this process may not watch, such as
+// one that runs as an administrator, never counts as exited.
+Parent::Parent() {
+  HANDLE process = ::OpenProcess(SYNCHRONIZE, FALSE, parent_of_process());
+  if (process == nullptr && ::GetLastError() == ERROR_ACCESS_DENIED) process = INVALID_HANDLE_VALUE;
+  id_ = reinterpret_cast<std::uint64_t>(process);
+}
 
 bool Parent::has_exited() const {
   HANDLE const process = reinterpret_cast<HANDLE>(id_);
-  return process == nullptr || ::WaitForSingleObject(process, 0) == WAIT_OBJECT_0;
+  return process == nullptr ||
+         (process != INVALID_HANDLE_VALUE && ::WaitForSingleObject(process, 0) == WAIT_OBJECT_0);
 }
 
 std::vector<std::string> arguments(int /*count*/, char** /*values*/) {
