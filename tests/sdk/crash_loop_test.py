@@ -5,7 +5,7 @@ possible. After each kill the test reads everything back: each item, the table b
 from its beginning. The stream must have every change once and in order, including the expiries during the time
 when the server was down.
 
-MAYFLY_KILLS sets the number of kills; script/nightly uses a thousand.
+MAYFLY_KILLS sets the number of kills. MAYFLY_KILL_SECONDS sets the time instead, which script/nightly does.
 """
 
 import http.client
@@ -20,6 +20,7 @@ import unittest
 from mayfly_server import MayflyServer, eventually, index, key_schema, stream
 
 KILLS = int(os.environ.get("MAYFLY_KILLS", "12"))
+KILL_SECONDS = float(os.environ.get("MAYFLY_KILL_SECONDS", "0"))
 SEED = int(os.environ.get("MAYFLY_SEED", "1"))
 WRITERS = 4
 ITEMS = 12  # for each writer
@@ -290,16 +291,18 @@ class CrashLoop(unittest.TestCase):
         writers = [Writer(number) for number in range(WRITERS)]
         self.after, self.found = {}, {}
         chance = random.Random(SEED)
-        for kill in range(kills):
+        began, kill = time.monotonic(), 0
+        while time.monotonic() - began < KILL_SECONDS if KILL_SECONDS else kill < kills:
             self.write_until_killed(writers, chance.uniform(0.02, SECONDS_UP_MAX))
             self.start()
             with self.subTest(kill=kill):
                 self.check(writers)
+            kill += 1
         connection = Connection(self.server.port)
         self.check_stream(connection, writers, {}, {})
         connection.close()
         self.server.stop()
-        print(f"{kills} kills, {sum(writer.acknowledged for writer in writers)} acknowledged writes", flush=True)
+        print(f"{kill} kills, {sum(writer.acknowledged for writer in writers)} acknowledged writes", flush=True)
 
     def test_acknowledged_writes_survive_kills_of_the_server(self):
         self.options = ()

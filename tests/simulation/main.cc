@@ -1,8 +1,9 @@
-// mayfly_simulation: runs seeds in sequence until a run finds an error.
+// mayfly_simulation: runs seeds in sequence until a run finds an error or the time is up.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <iostream>
+#include <optional>
 #include <sched.h>
 
 #include "tests/simulation/simulation.h"
@@ -22,10 +23,12 @@ void stay_on_one_processor() {
 int tell_stories(int argc, char** argv) {
   CLI::App app("Simulates clients, expiry and background work in an order that depends on a seed.");
   std::uint64_t seed = 1, seeds = 1;
+  std::optional<std::uint64_t> seconds;
   bool trace = false, each_crash = false;
   SimulationOptions options;
   app.add_option("--seed", seed, "the first seed");
   app.add_option("--seeds", seeds, "number of seeds");
+  app.add_option("--seconds", seconds, "start no further run after this time");
   // The number is limited because the model may have to try every order of the clients' requests.
   app.add_option("--clients", options.clients, "number of concurrent clients")->check(CLI::Range(1, 6));
   app.add_option("--requests", options.requests, "number of requests of each client");
@@ -37,8 +40,12 @@ int tell_stories(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   stay_on_one_processor();
 
-  std::uint64_t stories = 0, requests = 0, switches = 0, crashes = 0;
-  auto told = std::chrono::steady_clock::now();
+  std::uint64_t stories = 0, requests = 0, switches = 0, crashes = 0, ran = 0;
+  const auto began = std::chrono::steady_clock::now();
+  auto told = began;
+  const auto time_is_up = [&] {
+    return seconds && std::chrono::steady_clock::now() - began > std::chrono::seconds(*seconds);
+  };
   // Returns false if an error was found.
   const auto tell = [&](std::uint64_t number, Outcome& outcome) {
     outcome = simulate(number, options);
@@ -63,13 +70,13 @@ int tell_stories(int argc, char** argv) {
     return true;
   };
   Outcome outcome;
-  for (std::uint64_t i = 0; i < seeds; ++i) {
+  for (; ran < seeds && !time_is_up(); ++ran) {
     if (each_crash) options.crash_at = 1;
     do {
-      if (!tell(seed + i, outcome)) return 1;
-    } while (each_crash && outcome.crashes != 0 && ++options.crash_at != 0);
+      if (!tell(seed + ran, outcome)) return 1;
+    } while (each_crash && outcome.crashes != 0 && ++options.crash_at != 0 && !time_is_up());
   }
-  std::cout << seeds << " seeds, " << stories << " runs, " << requests << " requests, " << switches
+  std::cout << ran << " seeds from " << seed << ", " << stories << " runs, " << requests << " requests, " << switches
             << " switches, " << crashes << " crashes: no errors\n";
   return 0;
 }
