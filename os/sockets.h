@@ -12,7 +12,11 @@ inline constexpr bool can_share_ports = false;
 #else
 using NativeSocket = int;
 // Several sockets can listen on the same port, and the system distributes the connections among them.
+#if defined(__APPLE__)
+inline constexpr bool can_share_ports = false;
+#else
 inline constexpr bool can_share_ports = true;
+#endif
 #endif
 
 // Call it before the socket is bound. The port can be used again right after a server that used it has ended

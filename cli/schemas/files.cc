@@ -16,6 +16,7 @@
 #include "cli/schemas/workbench.h"
 #include "cli/schemas/yaml.h"
 #include "os/path.h"
+#include "os/reason.h"
 
 namespace mayfly::schemas {
 
@@ -65,7 +66,7 @@ Expected<std::string, std::string> read_text(const fs::path& path) {
   const std::string name = os::text_of(path);
   std::error_code failure;
   const auto bytes = fs::file_size(path, failure);
-  if (failure) return Unexpected{name + ": " + failure.message()};
+  if (failure) return Unexpected{name + ": " + os::reason(failure)};
   if (bytes > file_bytes_max) return Unexpected{name + " is larger than 64 MB"};
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -109,7 +110,7 @@ Expected<std::vector<fs::path>, std::string> list(const fs::path& directory) {
       return Unexpected{os::text_of(directory) + " has more than 10,000 files"};
     entries.push_back(entry->path());
   }
-  if (failure) return Unexpected{os::text_of(directory) + ": " + failure.message()};
+  if (failure) return Unexpected{os::text_of(directory) + ": " + os::reason(failure)};
   std::sort(entries.begin(), entries.end());
   return entries;
 }

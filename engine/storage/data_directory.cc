@@ -9,6 +9,7 @@
 #include "os/directory.h"
 #include "os/file.h"
 #include "os/path.h"
+#include "os/reason.h"
 
 namespace mayfly::engine {
 namespace {
@@ -67,7 +68,7 @@ Unexpected<std::string> cannot(std::string_view what, const std::string& path, c
 Expected<std::optional<DataDirectory>, std::string> recognise(const std::string& path) {
   std::error_code error;
   const Contents contents = contents_of(path, error);
-  if (error) return cannot("read", path, error.message());
+  if (error) return cannot("read", path, os::reason(error));
   switch (contents) {
     case Contents::strange: return Unexpected{not_ours(path)};
     case Contents::other_mark:
@@ -110,11 +111,13 @@ Expected<DataDirectory, std::string> claim_data_directory(const std::string& pat
     fs::path directory = os::path_of(path);
     if (!directory.has_filename()) directory = directory.parent_path();  // "data/"
     if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
-    if (error) return cannot("create", path, error.message());
+    // A file has the name of one of the directories.
+    if (error == std::errc::file_exists) error = std::make_error_code(std::errc::not_a_directory);
+    if (error) return cannot("create", path, os::reason(error));
     os::make_directory(path, error);
     if (error) return cannot("create", path, error.message());
   } else if (!fs::is_directory(os::path_of(path), error)) {
-    return cannot("create", path, std::make_error_code(std::errc::not_a_directory).message());
+    return cannot("create", path, os::reason(std::make_error_code(std::errc::not_a_directory)));
   }
   TRY(const std::optional<DataDirectory> found, recognise(path));
   if (found && *found != DataDirectory::claimed) return *found;

@@ -7,6 +7,7 @@
 #include "engine/storage/storage.h"
 #include "engine/storage/write_ahead_log.h"
 #include "os/path.h"
+#include "os/reason.h"
 
 namespace mayfly::engine {
 namespace {
@@ -28,7 +29,7 @@ Expected<std::string, std::string> made_lost_directory(const std::string& direct
   const std::string lost = directory + "/lost";
   std::error_code error;
   fs::create_directory(os::path_of(lost), error);
-  if (error) return Unexpected{"cannot create " + lost + ": " + error.message()};
+  if (error) return Unexpected{"cannot create " + lost + ": " + os::reason(error)};
   return lost;
 }
 
@@ -37,7 +38,7 @@ Expected<void, std::string> move_to(const std::string& lost, const std::string& 
   std::error_code error;
   const std::string to = lost + "/" + os::text_of(os::path_of(path).filename());
   fs::rename(os::path_of(path), os::path_of(to), error);
-  if (error) return Unexpected{"cannot move " + path + " to " + to + ": " + error.message()};
+  if (error) return Unexpected{"cannot move " + path + " to " + to + ": " + os::reason(error)};
   done.push_back("moved " + path + " to " + to);
   return {};
 }
@@ -57,7 +58,7 @@ Expected<void, std::string> cut_logs(const std::string& directory, const std::st
   const std::string copy = lost + "/" + os::text_of(os::path_of(damaged->path).filename());
   fs::copy_file(os::path_of(damaged->path), os::path_of(copy), fs::copy_options::overwrite_existing, error);
   if (!error) fs::resize_file(os::path_of(damaged->path), damaged->offset, error);
-  if (error) return Unexpected{"cannot truncate " + damaged->path + ": " + error.message()};
+  if (error) return Unexpected{"cannot truncate " + damaged->path + ": " + os::reason(error)};
   done.push_back("truncated " + damaged->path + " at byte " + std::to_string(damaged->offset) +
                  "; a full copy is in " + copy);
   return mend_write_ahead_logs(directory);

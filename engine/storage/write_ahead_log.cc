@@ -22,6 +22,7 @@
 
 #include "engine/base/whole_number.h"
 #include "os/path.h"
+#include "os/reason.h"
 
 namespace mayfly::engine {
 namespace {
@@ -177,7 +178,7 @@ Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& direc
         whole_number<std::uint64_t>(std::string_view(name).substr(0, name.size() - ending.size()));
     if (number && files->file_size(error) > 0) logs.emplace_back(*number, os::text_of(files->path()));
   }
-  if (error) return Unexpected{"cannot read " + directory + ": " + error.message()};
+  if (error) return Unexpected{"cannot read " + directory + ": " + os::reason(error)};
   std::sort(logs.begin(), logs.end());
 
   std::vector<LogFlaw> flaws;

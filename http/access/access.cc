@@ -1,7 +1,6 @@
 #include "http/access/access.h"
 
 #include <algorithm>
-#include <boost/asio/ip/address_v4.hpp>
 #include <boost/asio/ip/address_v6.hpp>
 #include <optional>
 
@@ -25,10 +24,18 @@ bool is_port(std::string_view text) {
   return text[0] == ':' && engine::whole_number<std::uint16_t>(text.substr(1));
 }
 
+// Four numbers without leading zeros. Windows' own function would also accept "127.1" and "0x7f.0.0.1".
 bool is_address_v4(std::string_view text) {
-  boost::system::error_code failure;
-  boost::asio::ip::make_address_v4(text, failure);
-  return !failure && text.find('\0') == text.npos;
+  constexpr int last = 3;
+  for (int part = 0; part <= last; ++part) {
+    const auto end = std::min(text.find('.'), text.size());
+    const std::string_view number = text.substr(0, end);
+    if ((part == last) != (end == text.size()) || (number.size() > 1 && number[0] == '0') ||
+        !engine::whole_number<std::uint8_t>(number))
+      return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
 }
 
 // False for an address with a zone, such as "fe80::1%eth0".

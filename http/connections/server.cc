@@ -1,6 +1,7 @@
 #include "http/connections/server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -22,6 +23,7 @@
 #include "http/base/tls.h"
 #include "http/connections/session.h"
 #include "http/endpoints/router.h"
+#include "os/reason.h"
 #include "os/sockets.h"
 
 namespace mayfly::http {
@@ -52,7 +54,7 @@ bool is_shortage(const ErrorCode& failure) {
 // largest requests.
 constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
 
-// One thread with its listeners and its connections.
+// One thread with its connections, and with listeners, whose connections it keeps or gives to other threads.
 class IoThread {
  public:
   // `tls` is nullptr for plain HTTP.
@@ -88,6 +90,13 @@ class IoThread {
   // Requires: listen() has succeeded.
   [[nodiscard]] std::uint16_t port() const { return listeners_.front()->acceptor.local_endpoint().port(); }
 
+  // Connections from this thread's listeners are given to `takers` in turn. All of them are stopped before one
+  // of them is destroyed, and this thread is destroyed first.
+  void give_to(std::vector<IoThread*> takers) {
+    takers_ = std::move(takers);
+    for (IoThread* taker : takers_) taker->giver_ = this;
+  }
+
   void run() {
     accept_more();
     thread_ = std::thread([this] { serve(); });
@@ -107,8 +116,7 @@ class IoThread {
                       [this](std::string_view why) {
                         log::write(log::Level::error, "a connection failed: " + std::string(why));
                         for (const auto& listener : listeners_)
-                          if (!listener->accepting && connections_.size() < connections_max_)
-                            accept_later(*listener);
+                          if (!listener->accepting && taker() != nullptr) accept_later(*listener);
                       });
     }
   }
@@ -118,50 +126,84 @@ class IoThread {
     Acceptor acceptor;
     Timer pause;
     bool accepting = false;
-    std::optional<Socket> parked;  // accepted while the number of connections was at its limit
+    IoThread* taker = nullptr;     // of the connection that is being accepted
+    std::optional<Socket> parked;  // accepted while the taker's number of connections was at its limit
   };
 
   void accept_more() {
     for (const auto& listener : listeners_)
-      if (!listener->accepting && connections_.size() < connections_max_) accept(*listener);
+      if (!listener->accepting && taker() != nullptr) accept(*listener);
   }
+  // The thread that takes the next connection; nullptr: no thread has room for one.
+  IoThread* taker() const {
+    for (std::size_t i = 0; i < takers_.size(); ++i)
+      if (IoThread* const taker = takers_[(turn_ + i) % takers_.size()]; taker->has_room()) return taker;
+    return nullptr;
+  }
+  [[nodiscard]] bool has_room() const { return held_ < connections_max_; }
   void accept(Listener& listener) {
     if (listener.parked) {
+      if (!listener.taker->has_room()) return;
       Socket socket = *std::exchange(listener.parked, std::nullopt);
       return accepted(listener, {}, std::move(socket));
     }
-    listener.acceptor.async_accept([this, &listener](ErrorCode failure, Socket socket) {
+    listener.taker = taker();
+    if (listener.taker == nullptr) return;
+    ++turn_;
+    listener.acceptor.async_accept(listener.taker->io_, [this, &listener](ErrorCode failure, Socket socket) {
       listener.accepting = false;
       accepted(listener, failure, std::move(socket));
     });
     listener.accepting = true;
   }
   void accepted(Listener& listener, ErrorCode failure, Socket socket) {
-    if (!failure && connections_.size() >= connections_max_) {  // another listener was faster
+    IoThread& to = *listener.taker;
+    if (!failure && !to.has_room()) {  // another listener was faster
       listener.parked = std::move(socket);
       return;
     }
-    bool begun = false;
-    if (!failure) {
-      const auto take = [&] {
-        begin(std::move(socket));
-        return true;
-      };
-      begun = engine::attempt(take, [this](std::string_view why) {
-        shortage_.met(why);
-        return false;
+    bool taken = false;
+    if (!failure && &to == this) {
+      taken = take(std::move(socket));
+    } else if (!failure) {
+      ++to.held_;
+      asio::post(to.io_, [&to, socket = std::move(socket)]() mutable {
+        --to.held_;
+        if (to.take(std::move(socket))) to.shortage_.passed();
       });
+      taken = true;
     } else if (is_shortage(failure)) {
-      shortage_.met(failure.message());
+      shortage_.met(os::reason(failure));
     }
-    if (!begun) return accept_later(listener);
+    if (!taken) return accept_later(listener);
     shortage_.passed();
-    if (connections_.size() < connections_max_) accept(listener);
+    accept(listener);
   }
   void accept_later(Listener& listener) {
     listener.pause.expires_after(accept_pause);
-    listener.pause.async_wait([this, &listener](ErrorCode) { accept(listener); });
+    listener.pause.async_wait([this, &listener](ErrorCode) {
+      listener.accepting = false;
+      accept(listener);
+    });
     listener.accepting = true;
+  }
+
+  // Returns false, and closes the socket, if there is not enough memory for a connection.
+  bool take(Socket socket) {
+    const auto begins = [&] {
+      begin(std::move(socket));
+      return true;
+    };
+    return engine::attempt(begins, [this](std::string_view why) {
+      shortage_.met(why);
+      return false;
+    });
+  }
+  void closed(Connection* connection) {
+    held_ -= connections_.erase(connection);
+    if (io_.stopped()) return;
+    if (giver_ == this) return accept_more();
+    asio::post(giver_->io_, [giver = giver_] { giver->accept_more(); });
   }
 
   void begin(Socket socket) {
@@ -173,11 +215,9 @@ class IoThread {
   template <class Stream>
   void begin_session(Stream stream) {
     auto session = std::make_shared<Session<Stream>>(std::move(stream), router_, slow_lane_, requests_,
-                                                     unread_answers_, [this](Connection* closed) {
-                                                       connections_.erase(closed);
-                                                       if (!io_.stopped()) accept_more();
-                                                     });
+                                                     unread_answers_, [this](Connection* one) { closed(one); });
     connections_.insert(session.get());
+    ++held_;
     if (connections_.size() == 1) tick();
     session->start();
   }
@@ -236,10 +276,14 @@ class IoThread {
   const std::size_t connections_max_;  // this thread's share
   HeldBytes requests_, unread_answers_;
   std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
+  std::atomic<std::size_t> held_ = 0;            // connections, including those on their way to this thread
   Shortage shortage_;
   asio::io_context io_{1};
   std::vector<std::unique_ptr<Listener>> listeners_;
   Timer ticker_{io_};
+  std::vector<IoThread*> takers_{this};
+  std::size_t turn_ = 0;
+  IoThread* giver_ = this;
   std::thread thread_;
 };
 
@@ -272,7 +316,11 @@ struct Server::State {
         router(emulator, settings.access),
         slow_lane(settings.waiting_max, emulator.server_metrics()) {}
   // Waiting requests are stopped first, and answered while the io threads still exist.
-  ~State() { slow_lane.end(); }
+  ~State() {
+    slow_lane.end();
+    for (const auto& io_thread : io_threads) io_thread->stop();
+    while (!io_threads.empty()) io_threads.erase(io_threads.begin());
+  }
 
   const ServerSettings settings;
   std::shared_ptr<TlsContext> tls;  // nullptr: plain HTTP
@@ -289,13 +337,13 @@ struct Server::State {
     tcp::endpoint endpoint;
     ErrorCode failure;
   };
-  // Makes the io threads. All of them listen on each address, on the same port.
+  // Makes the io threads, which listen on each address, on the same port.
   Expected<void, NotListening> listen(const std::vector<asio::ip::address>& addresses);
 };
 
 Expected<void, Server::State::NotListening> Server::State::listen(
     const std::vector<asio::ip::address>& addresses) {
-  const bool shared = settings.threads > 1;
+  const bool shared = settings.threads > 1 && settings.shares_port;
   io_threads.clear();
   for (unsigned i = 0; i < settings.threads; ++i) io_threads.push_back(make_io_thread());
   port = settings.port;
@@ -312,8 +360,13 @@ Expected<void, Server::State::NotListening> Server::State::listen(
       if (failure && is_missing_address(endpoint, failure)) continue;
       if (failure) return Unexpected{NotListening{endpoint, failure}};
       port = io_thread->port();
+      if (!shared) break;
     }
   }
+  if (shared) return {};
+  std::vector<IoThread*> takers;
+  for (const auto& io_thread : io_threads) takers.push_back(io_thread.get());
+  io_threads.front()->give_to(std::move(takers));
   return {};
 }
 
@@ -339,7 +392,7 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
     const auto& [endpoint, failure] = listening.error();
     return Unexpected{"cannot listen on " + url_host(endpoint.address()) + ":" +
                       std::to_string(endpoint.port()) + ": " +
-                      (failure == asio::error::address_in_use ? "the port is taken" : failure.message())};
+                      (failure == asio::error::address_in_use ? "the port is taken" : os::reason(failure))};
   }
   state->host = url_host(addresses.front());
   try {

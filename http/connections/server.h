@@ -1,7 +1,7 @@
 // An HTTP endpoint: listens on an address and answers from an emulator until it is destroyed.
 //
 // By default one io thread serves the connections and executes their requests. With more threads, each thread
-// has its own listeners on the same port and keeps its own connections.
+// has its own connections.
 //
 //   auto server = Server::start(emulator, {.port = 0});     // the error is a human-readable sentence
 //   std::puts((*server)->url().c_str());                    // "http://127.0.0.1:41234"; "https://…" with TLS
@@ -15,6 +15,7 @@
 
 #include "engine/base/expected.h"
 #include "http/access/access.h"
+#include "os/sockets.h"
 
 namespace mayfly::compat {
 class Emulator;
@@ -27,6 +28,9 @@ struct ServerSettings {
   std::string host = "localhost";
   std::uint16_t port = 0;  // 0: picks a free port
   unsigned threads = 1;
+  // With more threads: each thread listens on the port, and the system distributes the connections among
+  // them. Otherwise the first thread listens, and gives each thread a connection in turn.
+  bool shares_port = os::can_share_ports;
   std::size_t connections_max = 10'000;           // over all threads; further connections wait to be accepted
   std::chrono::milliseconds idle_max{600'000};    // after this time without a request, a connection is closed
   std::chrono::milliseconds stalled_max{60'000};  // limit for a request or response that makes no progress

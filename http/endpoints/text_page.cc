@@ -14,6 +14,7 @@
 #include "engine/base/whole_number.h"
 #include "http/access/access.h"
 #include "http/requests/request.h"
+#include "os/reason.h"
 #include "os/sockets.h"
 
 namespace mayfly::http {
@@ -93,7 +94,7 @@ Expected<void, std::string> TextPage::State::listen(const std::string& address) 
   if (!failure) acceptor_.bind(endpoint, failure);
   if (!failure) acceptor_.listen(16, failure);
   if (!failure) port_ = acceptor_.local_endpoint(failure).port();
-  if (failure) return Unexpected{"cannot listen on " + address + ": " + failure.message()};
+  if (failure) return Unexpected{"cannot listen on " + address + ": " + os::reason(failure)};
   accept();
   try {
     thread_ = std::thread([this] { io_.run(); });

@@ -24,6 +24,7 @@
 #include "http/base/tls.h"
 #include "http/outbound/name_lookup.h"
 #include "http/requests/request.h"
+#include "os/reason.h"
 
 namespace mayfly::http {
 
@@ -159,7 +160,7 @@ Expected<void, ExchangeFailure> Stream::open() {
     if (auto ended = ended_by_us(failure)) return Unexpected{*std::move(ended)};
   if (failure)
     return fail(ExchangeFailure::Kind::unreachable,
-                "cannot connect to " + server_.authority + ": " + failure.message());
+                "cannot connect to " + server_.authority + ": " + os::reason(failure));
   socket_.set_option(tcp::no_delay(true), failure);
   opened_ = true;
   if (!context_) return {};
@@ -179,7 +180,7 @@ Expected<void, ExchangeFailure> Stream::open() {
   const long verified = SSL_get_verify_result(tls_->native_handle());
   return fail(ExchangeFailure::Kind::unreachable,
               "the TLS handshake with " + server_.authority + " failed: " +
-                  (verified == X509_V_OK ? failure.message() : X509_verify_cert_error_string(verified)));
+                  (verified == X509_V_OK ? os::reason(failure) : X509_verify_cert_error_string(verified)));
 }
 
 struct Exchanged {
@@ -198,7 +199,7 @@ ExchangeFailure failure_of_answer(const Url& server, ErrorCode failure, std::siz
     return {Kind::refused, server.authority + " sent response headers that are too large"};
   if (failure.category() == make_error_code(error::end_of_stream).category() &&
       failure != error::end_of_stream && failure != error::partial_message)
-    return {Kind::refused, server.authority + " did not answer with HTTP: " + failure.message()};
+    return {Kind::refused, server.authority + " did not answer with HTTP: " + os::reason(failure)};
   return {Kind::cut_short, server.authority + " closed the connection before its response was complete"};
 }
 

@@ -28,6 +28,7 @@
 #include "http/outbound/name_lookup.h"
 #include "http/outbound/signer.h"
 #include "os/process.h"
+#include "os/reason.h"
 
 namespace mayfly::http {
 
@@ -143,7 +144,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
           const bool ours = failure == asio::error::no_descriptors || failure == asio::error::no_memory ||
                             failure == boost::system::errc::too_many_files_open_in_system;
           self->fail(ours ? InvocationFailure::Kind::unable : InvocationFailure::Kind::unreachable,
-                     "failed: " + failure.message());
+                     "failed: " + os::reason(failure));
         });
   }
   void write() {
@@ -192,7 +193,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
                       std::to_string(answer_bytes_max()) + " bytes).");
     if (failure == beast::http::error::buffer_overflow) failure = beast::http::error::header_limit;
     fail(InvocationFailure::Kind::no_answer,
-         "failed: " + (write_failure_ ? write_failure_ : failure).message());
+         "failed: " + os::reason(write_failure_ ? write_failure_ : failure));
   }
   [[nodiscard]] std::size_t answer_bytes_max() const {
     return invocation_.signing ? signed_answer_bytes_max : function_answer_bytes_max;

@@ -62,6 +62,8 @@ class Asking : public std::enable_shared_from_this<Asking> {
   }
 
   void begin() {
+    static const int is_ready = ares_library_init(ARES_LIB_INIT_ALL);  // on Windows
+    if (is_ready != ARES_SUCCESS) return done_({});
     ares_options options{};
     options.timeout = static_cast<int>(asked_.answer_time_max.count());
     options.tries = server_tries_max;

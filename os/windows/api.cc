@@ -61,6 +61,15 @@ std::error_code error_of(DWORD number) {
       case ERROR_CANT_ACCESS_FILE:
       case ERROR_CANT_RESOLVE_FILENAME:
       case ERROR_STOPPED_ON_SYMLINK: return errc::too_many_symbolic_link_levels;
+      case WSAEADDRINUSE: return errc::address_in_use;
+      case WSAEADDRNOTAVAIL: return errc::address_not_available;
+      case WSAECONNREFUSED: return errc::connection_refused;
+      case WSAECONNRESET: return errc::connection_reset;
+      case WSAECONNABORTED: return errc::connection_aborted;
+      case WSAETIMEDOUT: return errc::timed_out;
+      case WSAENETUNREACH: return errc::network_unreachable;
+      case WSAEHOSTUNREACH: return errc::host_unreachable;
+      case WSAEACCES: return errc::permission_denied;
       default: return errc::io_error;
     }
   }();

@@ -604,7 +604,7 @@ TEST_CASE("verify and repair reject a directory that is missing or in use or was
   }
   fs::remove(path + "/MAYFLY");
   CHECK(refusals().find("was not created by Mayfly") != std::string::npos);
-  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 5\n";
+  std::ofstream(path + "/MAYFLY", std::ios::binary) << "Mayfly's data, format 5\n";
   const auto before = contents(path);
   CHECK(refusals() == "the data directory " + path +
                           " was written by another version of Mayfly, in a format that this version does "
@@ -617,7 +617,7 @@ TEST_CASE("verify does not change a directory in an earlier format and repair co
   const TemporaryDirectory directory;
   fill(directory.path());
   const std::string mark = directory.path() + "/MAYFLY";
-  std::ofstream(mark) << "Mayfly's data, format 1\n";
+  std::ofstream(mark, std::ios::binary) << "Mayfly's data, format 1\n";
   CHECK(verified(directory.path()).wrong == 0);
   CHECK(contents(directory.path())[mark] == "Mayfly's data, format 1\n");
   CHECK(repaired(directory.path()).wrong == 0);
@@ -642,9 +642,9 @@ TEST_CASE("a damaged file is reported and repair keeps the file unless an option
     file.put('\x7f');
   }
   const Outcome before = verified(directory.path());
-  CHECK(says(before.lines, table.string() + " cannot be read: "));
+  CHECK(says(before.lines, directory.path() + "/" + table.filename().string() + " cannot be read: "));
   const auto files = contents(directory.path());
-  CHECK(says(repaired(directory.path()).lines, table.string() + " cannot be read: "));
+  CHECK(says(repaired(directory.path()).lines, directory.path() + "/" + table.filename().string() + " cannot be read: "));
   CHECK(contents(directory.path()) == files);
 
   const Outcome repair = repaired(directory.path(), {.give_up_damaged_files = true});

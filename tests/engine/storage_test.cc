@@ -289,7 +289,7 @@ TEST_CASE("a directory with an unknown format is rejected", "[storage]") {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/data";
   put(*open({.directory = path}), "k", "v");
-  std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 5\n";
+  std::ofstream(path + "/MAYFLY", std::ios::binary) << "Mayfly's data, format 5\n";
   const auto opened = Storage::open({.directory = path});
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
@@ -303,7 +303,7 @@ TEST_CASE("opening a directory with an earlier format converts it to the current
   {
     const auto storage = open({.directory = path});
     put(*storage, "k", "v");
-    std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 1\n";
+    std::ofstream(path + "/MAYFLY", std::ios::binary) << "Mayfly's data, format 1\n";
     CHECK_FALSE(Storage::open({.directory = path}));  // in use, perhaps by a version with that format
     CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 1\n");
   }

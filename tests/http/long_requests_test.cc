@@ -13,6 +13,7 @@
 #include "engine/items/transaction.h"
 #include "http/endpoints/router.h"
 #include "http/requests/compression.h"
+#include "os/sockets.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
@@ -216,6 +217,7 @@ TEST_CASE("a request that must wait for an item does not delay other requests", 
 TEST_CASE("concurrent long and short requests are each answered once", "[holds]") {
   http::ServerSettings settings;
   settings.threads = 2;
+  settings.shares_port = GENERATE(false, os::can_share_ports);
   Running running(settings);
   running.create_table("carts", true);
   constexpr int callers = 4, updates = 10;

@@ -1,5 +1,6 @@
 #include "http/connections/server.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -14,6 +15,7 @@
 #include "http/requests/compression.h"
 #include "http/requests/reply.h"
 #include "http/requests/request.h"
+#include "os/sockets.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
 #include "tests/support/test_emulator.h"
@@ -621,6 +623,7 @@ TEST_CASE("any number of io threads can serve many connections at once") {
   const unsigned threads = GENERATE(1u, 3u);
   http::ServerSettings settings;
   settings.threads = threads;
+  settings.shares_port = GENERATE(false, os::can_share_ports);
   Running running(settings);
   std::vector<std::unique_ptr<HttpClient>> clients;
   for (int i = 0; i < 200; ++i) clients.push_back(std::make_unique<HttpClient>(running.port()));
@@ -643,6 +646,42 @@ TEST_CASE("connections beyond the limit wait until others close") {
   CHECK(first->receive().status == 200);
   first.reset();
   CHECK(second.receive().status == 200);
+}
+
+TEST_CASE("connections beyond the limit of several io threads wait until others close") {
+  http::ServerSettings settings;
+  settings.threads = 2;
+  settings.connections_max = 6;
+  settings.shares_port = false;  // the system may give each thread any number of connections
+  Running running(settings);
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(running.port()));
+    clients.back()->send(http_request("GET", "/"));
+    CHECK(clients.back()->receive().status == 200);
+  }
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(running.port()));
+    clients.back()->send(http_request("GET", "/"));
+  }
+  clients.erase(clients.begin(), clients.begin() + 6);
+  for (auto& client : clients) CHECK(client->receive().status == 200);
+}
+
+TEST_CASE("clients that connect and disconnect at the same time are all answered by several io threads") {
+  http::ServerSettings settings;
+  settings.threads = 3;
+  settings.connections_max = 9;
+  settings.shares_port = GENERATE(false, os::can_share_ports);
+  Running running(settings);
+  std::atomic<int> answered = 0;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) answered += running.ask(http_request("GET", "/")).status == 200;
+    });
+  for (std::thread& caller : callers) caller.join();
+  CHECK(answered == 200);
 }
 
 TEST_CASE("a connection that is idle or stalled within a request is closed") {
@@ -733,6 +772,7 @@ TEST_CASE("unread responses have a memory limit and clients that read get their 
   http::ServerSettings settings;
   settings.unread_bytes_max = 120'000'000;  // fits two responses per thread, including spare capacity
   settings.threads = GENERATE(1u, 2u);
+  settings.shares_port = GENERATE(false, os::can_share_ports);
   Running running(settings);
   const BigItems items(running);
   std::vector<std::unique_ptr<HttpClient>> stuck;
@@ -878,11 +918,13 @@ bool has_ipv6() {
 }  // namespace
 
 TEST_CASE("a server listens on 127.0.0.1 and ::1 on the same port") {
+  const bool shares_port = GENERATE(false, os::can_share_ports);
   for (const char* host : {"", "localhost"}) {
     for (const unsigned threads : {1u, 3u}) {
       http::ServerSettings settings;
       if (host[0] != '\0') settings.host = host;
       settings.threads = threads;
+      settings.shares_port = shares_port;
       Running running(settings);
       CHECK(running.server->url() == "http://127.0.0.1:" + std::to_string(running.port()));
       CHECK(running.ask(http_request("GET", "/")).status == 200);
