@@ -42,7 +42,7 @@ class Child {
   [[nodiscard]] const File& output() const;
   [[nodiscard]] const File& errors() const;
 
-  // Asks the child to end: SIGTERM, or Ctrl-Break on Windows.
+  // Asks the child to end: SIGTERM, or Ctrl-Break on Windows. Without a console, kills it there.
   void terminate();
   // Asks the child to end: SIGINT, or Ctrl-Break on Windows.
   void interrupt();

@@ -128,7 +128,9 @@ Child Child::start(const Command& command, std::error_code& error) {
 const File& Child::output() const { return state_->output; }
 const File& Child::errors() const { return state_->errors; }
 
-void Child::terminate() { ::GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, state_->id); }
+void Child::terminate() {
+  if (!::GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, state_->id)) kill();
+}
 void Child::interrupt() { terminate(); }
 void Child::kill() {
   constexpr UINT killed_status = 137;  // as after SIGKILL on POSIX systems

@@ -57,7 +57,7 @@ TEST_CASE("names that a running server knows are completed") {
   CHECK(completed("mayfly table create" + url).empty());
   CHECK(completed("mayfly snapshot restore" + url) == "1\n");
   CHECK(completed("mayfly function remove" + url) == "reminder\n");
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
 }
 
 TEST_CASE("completion omits names that a shell could expand and prints a limited number of names") {
@@ -102,7 +102,7 @@ TEST_CASE("bash completes a word with the program's suggestions", "[posix]") {
   CHECK(complete("clock adv", 2, "mayfly clock adv") == "advance\n");
   CHECK(complete("clock advance --se", 3, "mayfly clock advance --se") == "--settle\n");
   CHECK(complete("item get ''", 3, "mayfly item get ") == "carts\n");
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
 }
 
 }  // namespace mayfly::testing

@@ -87,7 +87,7 @@ TEST_CASE("DynamoDB Local's arguments start a server that passes DynamoDB Local'
   CHECK(answer.body ==
         R"({"__type":"com.amazonaws.dynamodb.v20120810#MissingAuthenticationToken","message":"Request must )"
         R"(contain either a valid (registered) AWS access key ID or X.509 certificate."})");
-  CHECK(mayfly.end(End::terminate) == 0);
+  CHECK(mayfly.end_cleanly());
   CHECK(fs::exists(directory.path() + "/mayfly"));
   CHECK(mayfly.errors().find("info Unlike DynamoDB Local without -sharedDb") != std::string::npos);
 }
@@ -104,7 +104,7 @@ TEST_CASE("once the server prints its first line it accepts requests and its por
   Process mayfly({"serve", "--port", "0", "--port-file", file.string()});
   const std::uint16_t port = mayfly.port();
   CHECK(health(port) == 200);
-  CHECK(mayfly.end(End::terminate) == 0);
+  CHECK(mayfly.end_cleanly());
   std::ifstream in(file);
   std::string text((std::istreambuf_iterator<char>(in)), {});
   CHECK(text == std::to_string(port) + "\n");
@@ -118,7 +118,7 @@ TEST_CASE("the log names the console's URL except with --no-control") {
     Process mayfly(arguments);
     const std::string line =
         "info the console is at http://127.0.0.1:" + std::to_string(mayfly.port()) + "/_mayfly/console\n";
-    CHECK(mayfly.end(End::terminate) == 0);
+    CHECK(mayfly.end_cleanly());
     CHECK((mayfly.errors().find(line) != std::string::npos) == control);
   }
 }
@@ -144,7 +144,7 @@ TEST_CASE("a directory that a server has open is rejected by every other command
   Process second({"serve", "--port", "0", "--data", data});
   CHECK(second.wait() == 1);
   CHECK(second.errors() == refusal);
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
 }
 
 TEST_CASE("verify and repair print their findings and return matching exit codes") {
@@ -204,7 +204,7 @@ TEST_CASE("every option can be given in the environment") {
   HttpClient client(port);
   client.send(http_request("GET", "/"));
   CHECK(client.receive().body == "healthy: dynamodb.eu-north-1.amazonaws.com ");
-  CHECK(mayfly.end(End::terminate) == 0);
+  CHECK(mayfly.end_cleanly());
   CHECK(mayfly.errors().empty());
   CHECK(fs::exists(file));
   CHECK(fs::is_directory(directory.path() + "/data"));
@@ -342,7 +342,7 @@ TEST_CASE("a port in use is reported in one sentence") {
   CHECK(second.wait() == 1);
   CHECK(second.errors() == "mayfly: cannot listen on 127.0.0.1:" + port + ": the port is taken\n");
   CHECK(second.line().empty());
-  CHECK(first.end(End::terminate) == 0);
+  CHECK(first.end_cleanly());
 }
 
 TEST_CASE("only one process at a time can use a data directory and another process can use it afterward") {
@@ -358,11 +358,11 @@ TEST_CASE("only one process at a time can use a data directory and another proce
     CHECK(said.find(data) != std::string::npos);
     CHECK(said.find("in use by another process") != std::string::npos);
     CHECK(health(port) == 200);
-    CHECK(first.end(End::terminate) == 0);
+    CHECK(first.end_cleanly());
   }
   Process next({"serve", "--port", "0", "--data", data});
   CHECK(health(next.port()) == 200);
-  CHECK(next.end(End::terminate) == 0);
+  CHECK(next.end_cleanly());
 }
 
 namespace {
@@ -403,7 +403,7 @@ TEST_CASE("commands call a running server and print its errors") {
     CHECK(command.wait() == 1);
     CHECK(command.errors() == sentence + "\n");
   }
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
   Process alone({"clock", "show"}, {"MAYFLY_URL=" + url});
   CHECK(alone.wait() == 1);
   CHECK(alone.errors() ==
@@ -523,7 +523,7 @@ TEST_CASE("every call of the control API is a command") {
     CHECK_THAT(ask(row.command), Catch::Contains(row.printed));
   }
   CHECK(tried == calls);
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
 }
 
 TEST_CASE("await prints the record of a change or reports that no change occurred") {
@@ -545,7 +545,7 @@ TEST_CASE("await prints the record of a change or reports that no change occurre
   Process none(brief);
   CHECK(none.wait() == 1);
   CHECK_THAT(none.errors(), Catch::StartsWith("mayfly: "));
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
 }
 
 TEST_CASE("completions and the manual page cover all options") {
@@ -572,7 +572,7 @@ TEST_CASE("jobs are shown with a progress bar and --watch waits until the jobs f
              Catch::StartsWith("import   ghost  [####################] 100 %  FAILED  S3NoSuchBucket  "));
   const std::string id = line.substr(line.rfind(' ') + 1, line.size() - line.rfind(' ') - 2);
   CHECK_THAT(printed({"jobs", "show", id, "--url", url}), Catch::Contains("ghost"));
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
 }
 
 TEST_CASE(
@@ -606,7 +606,7 @@ TEST_CASE(
     last = tail.line();
   } while (last.find(" MODIFY ") != std::string::npos);
   CHECK(last.starts_with("2031-01-01T00:01:00Z REMOVE carts id=1 expired id=1 n="));
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
   CHECK(tail.wait() == 0);
 }
 
@@ -635,7 +635,7 @@ TEST_CASE("tail exits with 0 when its reader closes the pipe and prints one chan
   const auto change = nlohmann::json::parse(line);
   CHECK(change["table"] == "carts");
   CHECK(change["record"]["dynamodb"]["Keys"]["id"]["S"] == "1");
-  CHECK(server.end(End::terminate) == 0);
+  CHECK(server.end_cleanly());
 }
 
 }  // namespace mayfly::testing

@@ -15,7 +15,7 @@ class Shell {
  public:
   explicit Shell(std::vector<std::string> options = {})
       : server_(arguments(std::move(options))), url_(local_url(server_.port())) {}
-  ~Shell() { CHECK(server_.end(End::terminate) == 0); }
+  ~Shell() { CHECK(server_.end_cleanly()); }
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
 

@@ -22,7 +22,7 @@ class Carts {
     for (const char* id : {"1", "2", "3"})
       at_url({"item", "put", "carts", std::string("id=") + id, "ttl=1924992100"});
   }
-  ~Carts() { CHECK(server_.end(End::terminate) == 0); }
+  ~Carts() { CHECK(server_.end_cleanly()); }
   Carts(const Carts&) = delete;
   Carts& operator=(const Carts&) = delete;
 

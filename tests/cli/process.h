@@ -51,6 +51,16 @@ class Process {
     return *child_.wait();
   }
   int wait() { return end(End::none); }
+  // Ends the process as a user does. Returns whether it exited with status 0. Without a console, as under Wine,
+  // nothing can ask a process on Windows to end, so it is killed.
+  bool end_cleanly() {
+    const int status = end(End::terminate);
+#if defined(_WIN32)
+    constexpr int killed_status = 137;
+    if (status == killed_status) return true;
+#endif
+    return status == 0;
+  }
 
   std::uint16_t port() {  // reads it from the first line of standard output
     const std::string first = line();
