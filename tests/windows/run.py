@@ -5,7 +5,7 @@
 
 known_failures.txt lists each test that fails under Wine or on Windows, with the reason. A test that fails without being
 listed fails the run. So does a listed test that passes, unless its reason begins with "sometimes". At least 95 % of the
-tests of each layer must pass.
+tests of each layer must pass, or 90 % of those of os, because Wine lacks some functions that they test.
 """
 import os
 import pathlib
@@ -16,7 +16,8 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-PASSING_MIN = 0.95
+PASSING_MIN = {"os": 0.90}
+PASSING_MIN_OF_OTHERS = 0.95
 # Tests that run a shell (posix), and tests that other tests start as their own process.
 EXCLUDED = "~[posix]~[.]"
 LISTING_SECONDS_MAX = 300
@@ -102,8 +103,9 @@ def main():
         for (known_layer, name), reason in known.items():
             if known_layer == layer and not reason.startswith("sometimes") and name not in failed:
                 problems.append(f"{layer}: {name} is in known_failures.txt but did not fail")
-        if len(failed) > (1 - PASSING_MIN) * len(results):
-            problems.append(f"{layer}: fewer than {PASSING_MIN:.0%} of the tests passed")
+        least = PASSING_MIN.get(layer, PASSING_MIN_OF_OTHERS)
+        if len(failed) > (1 - least) * len(results):
+            problems.append(f"{layer}: fewer than {least:.0%} of the tests passed")
         print(f"{layer}: {len(results) - len(failed)} of {len(results)} tests passed", flush=True)
     for problem in problems:
         print(problem)
