@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -279,6 +280,7 @@ class IoThread {
   std::atomic<std::size_t> held_ = 0;            // connections, including those on their way to this thread
   Shortage shortage_;
   asio::io_context io_{1};
+  asio::executor_work_guard<Executor> waits_{io_.get_executor()};  // for connections from other threads
   std::vector<std::unique_ptr<Listener>> listeners_;
   Timer ticker_{io_};
   std::vector<IoThread*> takers_{this};
