@@ -5,6 +5,7 @@
 // Each event is written with one system call and takes exactly one line, regardless of its contents.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -18,10 +19,9 @@ class Journal {
   enum class Level : std::uint8_t { debug, info, warning, error, off };
   struct Field {
     Field(std::string_view name, std::string_view text) : name(name), text(text) {}
-    Field(std::string_view name, std::int64_t number)
+    template <std::integral Number>
+    Field(std::string_view name, Number number)
         : name(name), text(std::to_string(number)), is_text(false) {}
-    Field(std::string_view name, std::uint64_t number) : Field(name, static_cast<std::int64_t>(number)) {}
-    Field(std::string_view name, int number) : Field(name, static_cast<std::int64_t>(number)) {}
     std::string_view name;
     std::string text;
     bool is_text = true;
