@@ -23,10 +23,6 @@ bool is(const ErrorCode& failure, int library, int reason) {
 
 // "key values mismatch (x509 certificate routines)" -> "key values mismatch"
 std::string words_of(const ErrorCode& failure) {
-  // The errors of the system, such as a missing file, have their numbers in OpenSSL's errors.
-  const auto number = static_cast<unsigned long>(failure.value());
-  if (failure.category() == asio::error::get_ssl_category() && ERR_SYSTEM_ERROR(number))
-    return os::reason({ERR_GET_REASON(number), std::system_category()});
   const std::string text = os::reason(failure);
   return text.substr(0, text.find(" ("));
 }
