@@ -273,6 +273,7 @@ int main(int argc, char** argv) try {
   // A command keeps running when a reader closes its pipe or a client closes its connection
   // (cli/base/output.h).
   mayfly::os::let_writes_fail();
+  mayfly::os::use_plain_line_ends();
   std::vector<std::string> arguments = mayfly::os::arguments(argc, argv);
   std::vector<char*> words;
   for (std::string& argument : arguments) words.push_back(argument.data());

@@ -12,6 +12,8 @@ File duplicate(int descriptor) { return File(::fcntl(descriptor, F_DUPFD_CLOEXEC
 
 }  // namespace
 
+void use_plain_line_ends() {}
+
 bool is_terminal_output() { return ::isatty(STDOUT_FILENO) == 1; }
 bool is_terminal_error() { return ::isatty(STDERR_FILENO) == 1; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fcntl.h>
 #include <io.h>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,10 @@ File duplicate(DWORD which) {
 }
 
 }  // namespace
+
+void use_plain_line_ends() {
+  for (std::FILE* const stream : {stdout, stderr}) ::_setmode(::_fileno(stream), _O_BINARY);
+}
 
 bool is_terminal_output() { return is_console(STD_OUTPUT_HANDLE); }
 bool is_terminal_error() { return is_console(STD_ERROR_HANDLE); }
