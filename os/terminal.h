@@ -10,7 +10,8 @@
 
 namespace mayfly::os {
 
-// Lines of standard output and standard error end with \n, also on Windows. Call it before anything is written.
+// Lines of standard output and standard error end with \n, also on Windows. Call it before anything is
+// written.
 void use_plain_line_ends();
 
 // Whether the stream is a terminal. On Windows, also makes the console interpret escape sequences.

@@ -20,8 +20,7 @@ class Journal {
   struct Field {
     Field(std::string_view name, std::string_view text) : name(name), text(text) {}
     template <std::integral Number>
-    Field(std::string_view name, Number number)
-        : name(name), text(std::to_string(number)), is_text(false) {}
+    Field(std::string_view name, Number number) : name(name), text(std::to_string(number)), is_text(false) {}
     std::string_view name;
     std::string text;
     bool is_text = true;

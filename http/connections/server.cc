@@ -91,8 +91,8 @@ class IoThread {
   // Requires: listen() has succeeded.
   [[nodiscard]] std::uint16_t port() const { return listeners_.front()->acceptor.local_endpoint().port(); }
 
-  // Connections from this thread's listeners are given to `takers` in turn. All of them are stopped before one
-  // of them is destroyed, and this thread is destroyed first.
+  // Connections from this thread's listeners are given to `takers` in turn. All of them are stopped before
+  // one of them is destroyed, and this thread is destroyed first.
   void give_to(std::vector<IoThread*> takers) {
     takers_ = std::move(takers);
     for (IoThread* taker : takers_) taker->giver_ = this;
@@ -215,8 +215,9 @@ class IoThread {
   }
   template <class Stream>
   void begin_session(Stream stream) {
-    auto session = std::make_shared<Session<Stream>>(std::move(stream), router_, slow_lane_, requests_,
-                                                     unread_answers_, [this](Connection* one) { closed(one); });
+    auto session =
+        std::make_shared<Session<Stream>>(std::move(stream), router_, slow_lane_, requests_, unread_answers_,
+                                          [this](Connection* one) { closed(one); });
     connections_.insert(session.get());
     ++held_;
     if (connections_.size() == 1) tick();

@@ -2,8 +2,8 @@
 // static executable.
 //
 // Addresses resolve to themselves, and localhost to the loopback addresses. Other names are resolved as
-// usual: from /etc/hosts, then with the name servers and search domains of /etc/resolv.conf, IPv4 and IPv6. On
-// Windows, hosts, name servers and search domains are those of Windows.
+// usual: from /etc/hosts, then with the name servers and search domains of /etc/resolv.conf, IPv4 and IPv6.
+// On Windows, hosts, name servers and search domains are those of Windows.
 //
 //   look_up("localhost") == {127.0.0.1, ::1}
 #pragma once

@@ -51,8 +51,8 @@ class Process {
     return *child_.wait();
   }
   int wait() { return end(End::none); }
-  // Ends the process as a user does. Returns whether it exited with status 0. Without a console, as under Wine,
-  // nothing can ask a process on Windows to end, so it is killed.
+  // Ends the process as a user does. Returns whether it exited with status 0. Without a console, as under
+  // Wine, nothing can ask a process on Windows to end, so it is killed.
   bool end_cleanly() {
     const int status = end(End::terminate);
 #if defined(_WIN32)

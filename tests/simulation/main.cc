@@ -76,8 +76,8 @@ int tell_stories(int argc, char** argv) {
       if (!tell(seed + ran, outcome)) return 1;
     } while (each_crash && outcome.crashes != 0 && ++options.crash_at != 0 && !time_is_up());
   }
-  std::cout << ran << " seeds from " << seed << ", " << stories << " runs, " << requests << " requests, " << switches
-            << " switches, " << crashes << " crashes: no errors\n";
+  std::cout << ran << " seeds from " << seed << ", " << stories << " runs, " << requests << " requests, "
+            << switches << " switches, " << crashes << " crashes: no errors\n";
   return 0;
 }
 
