@@ -14,4 +14,7 @@ namespace mayfly::os {
 std::filesystem::path path_of(const std::string& text);
 std::string text_of(const std::filesystem::path& path);
 
+// The file that is always empty.
+extern const char* const empty_file;
+
 }  // namespace mayfly::os

@@ -7,6 +7,8 @@
 namespace mayfly::os {
 namespace {
 
+constexpr UINT status_of_killed = 137;  // as after SIGKILL on POSIX systems
+
 struct Pipe {
   File read, write;
 
@@ -66,10 +68,21 @@ void set_kills_with_job(const File& job, bool kills) {
 
 }  // namespace
 
+std::string program_path(const std::string& name, std::string_view path) {
+  if (name.empty()) return {};
+  const std::wstring directories = windows::wide(std::string(path));
+  wchar_t found[MAX_PATH];
+  // The extension is added to a name without one. A name with directories is not searched.
+  const DWORD size =
+      ::SearchPathW(directories.c_str(), windows::wide(name).c_str(), L".exe", MAX_PATH, found, nullptr);
+  return size > 0 && size < MAX_PATH ? windows::narrow({found, size}) : "";
+}
+
 class Child::State {
  public:
   DWORD id = 0;
   File job, process, output, errors;
+  bool is_alone = true;  // the programs that it has started may outlive it
 };
 
 Child::Child() = default;
@@ -98,7 +111,7 @@ Child Child::start(const Command& command, std::error_code& error) {
   how.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
   how.StartupInfo.hStdInput = input.native();
   how.StartupInfo.hStdOutput = output.write.native();
-  how.StartupInfo.hStdError = errors.write.native();
+  how.StartupInfo.hStdError = (command.errors_to_output ? output : errors).write.native();
   how.lpAttributeList = handles.list();
   std::wstring line, variables;
   for (const std::string& argument : command.command) line += (line.empty() ? L"" : L" ") + quoted(argument);
@@ -106,13 +119,15 @@ Child Child::start(const Command& command, std::error_code& error) {
   variables += L'\0';
   Child child;
   child.state_ = std::make_unique<State>();
+  child.state_->is_alone = !command.ends_with_this_process;
   child.state_->job = File(::CreateJobObjectW(nullptr, nullptr));
   set_kills_with_job(child.state_->job, true);
   PROCESS_INFORMATION started{};
   const BOOL is_started = ::CreateProcessW(
       windows::wide_path(command.command.front()).c_str(), line.data(), nullptr, nullptr, TRUE,
       CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT,
-      variables.data(), nullptr, &how.StartupInfo, &started);
+      variables.data(), command.directory.empty() ? nullptr : windows::wide_path(command.directory).c_str(),
+      &how.StartupInfo, &started);
   if (!is_started) return error = windows::last_error(), child.state_.reset(), Child();
   const File thread(started.hThread);
   child.state_->process = File(started.hProcess);
@@ -133,14 +148,17 @@ void Child::terminate() {
 }
 void Child::interrupt() { terminate(); }
 void Child::kill() {
-  constexpr UINT killed_status = 137;  // as after SIGKILL on POSIX systems
-  ::TerminateProcess(state_->process.native(), killed_status);
+  if (!state_->is_alone) ::TerminateJobObject(state_->job.native(), status_of_killed);
+  ::TerminateProcess(state_->process.native(), status_of_killed);
 }
 
 std::optional<int> Child::wait(std::optional<std::chrono::milliseconds> time) {
   const DWORD time_ms = time ? static_cast<DWORD>(time->count()) : INFINITE;
   if (::WaitForSingleObject(state_->process.native(), time_ms) != WAIT_OBJECT_0) return std::nullopt;
-  set_kills_with_job(state_->job, false);
+  if (state_->is_alone)
+    set_kills_with_job(state_->job, false);
+  else
+    ::TerminateJobObject(state_->job.native(), status_of_killed);
   DWORD status = 0;
   ::GetExitCodeProcess(state_->process.native(), &status);
   return static_cast<int>(status);

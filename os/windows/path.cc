@@ -18,4 +18,6 @@ std::string text_of(const std::filesystem::path& path) {
   return windows::narrow(has_drive ? text.substr(long_path.size()) : text);
 }
 
+const char* const empty_file = "NUL";
+
 }  // namespace mayfly::os

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 
 #include "os/file.h"
+#include "os/path.h"
 #include "os/process.h"
 #include "os/terminal.h"
 #include "tests/support/own_program.h"
@@ -60,6 +62,9 @@ TEST_CASE("a child exits normally", "[.child]") {
   os::at_exit([] { std::printf("at exit\n"); });
 }
 TEST_CASE("a child sleeps", "[.child]") { std::this_thread::sleep_for(120s); }
+TEST_CASE("a child shows its directory", "[.child]") {
+  std::printf("directory: %s\n", os::text_of(std::filesystem::current_path()).c_str());
+}
 TEST_CASE("a child locks a file and sleeps", "[.child]") {
   std::error_code error;
   const os::File file =
@@ -139,6 +144,62 @@ TEST_CASE("a wait with a time limit ends although the child is still running, an
   CHECK(one.wait(50ms) == std::nullopt);
   one.kill();
   CHECK(one.wait() == killed_status);
+}
+
+TEST_CASE("a child's errors can go to its output") {
+  std::error_code error;
+  Child one = Child::start({.command = own_command({"a child writes to both streams"}),
+                            .environment = os::environment(),
+                            .errors_to_output = true},
+                           error);
+  REQUIRE_FALSE(error);
+  const std::string output = all_of(one.output());
+  CHECK(output.find("to output") != output.npos);
+  CHECK(output.find("to errors") != output.npos);
+}
+
+TEST_CASE("a child runs in the directory of its command") {
+  const TemporaryDirectory directory;
+  std::error_code error;
+  Child one = Child::start({.command = own_command({"a child shows its directory"}),
+                            .environment = os::environment(),
+                            .directory = directory.path()},
+                           error);
+  REQUIRE_FALSE(error);
+  CHECK(all_of(one.output()).find(os::text_of(os::path_of(directory.path()).filename())) !=
+        std::string::npos);
+  CHECK(one.wait() == 0);
+}
+
+TEST_CASE(
+    "a child that ends with this process has its own status, and ends the programs that it has started") {
+  const auto guarded = [](const std::string& test) {
+    std::error_code error;
+    Child one = Child::start(
+        {.command = own_command({test}), .environment = os::environment(), .ends_with_this_process = true},
+        error);
+    REQUIRE_FALSE(error);
+    return one;
+  };
+  Child exits = guarded("a child exits with status 7");
+  CHECK(all_of(exits.output()).find("never printed") == std::string::npos);
+  CHECK(exits.wait() == 7);
+  Child sleeps = guarded("a child sleeps");
+  CHECK(sleeps.wait(50ms) == std::nullopt);
+  sleeps.kill();
+  CHECK(sleeps.wait() == killed_status);
+}
+
+TEST_CASE("a program is found by its name in the directories of PATH") {
+  const TemporaryDirectory directory;
+  const std::string path = own_command({}).back();
+  CHECK(os::program_path(path, "") == path);
+  CHECK(os::program_path("no-such-program", directory.path()).empty());
+  CHECK(os::program_path(directory.path() + "/program", directory.path()).empty());
+  CHECK(os::program_path("", directory.path()).empty());
+  const auto file = os::path_of(path);
+  const std::string found = os::program_path(os::text_of(file.filename()), os::text_of(file.parent_path()));
+  CHECK(std::filesystem::equivalent(os::path_of(found), file));
 }
 
 TEST_CASE("starting a program that does not exist fails") {
