@@ -23,6 +23,8 @@
 #include "http/access/keys.h"
 #include "http/base/log.h"
 #include "http/connections/server.h"
+#include "http/functions/functions.h"
+#include "http/functions/runtimes.h"
 #include "http/outbound/invoker.h"
 #include "http/requests/route.h"
 #include "os/file.h"
@@ -107,8 +109,32 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const Serv
   return {};
 }
 
+// Registers a function that is a URL or a program.
+Expected<compat::triggers::Function, std::string> function_of(const std::string& name, std::string_view what,
+                                                              const ServeOptions& options,
+                                                              http::ProgramFunctions& programs) {
+  if (!http::is_function_program(what)) {
+    TRY(auto url, compat::outbound::Url::parse(what));
+    return compat::triggers::Function{std::move(url)};
+  }
+  auto read = http::function_program(name, what);
+  if (!read) return Unexpected{"--function " + read.error()};
+  http::FunctionProgram program = *std::move(read);
+  program.time_max = options.function_time_max;
+  program.processes_max = options.function_processes_max;
+  for (const std::string& variable : options.function_variables) {
+    const auto equals = variable.find('=');
+    program.variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
+  }
+  TRY(const auto address, programs.add(std::move(program)));
+  TRY(auto url, compat::outbound::Url::parse(address));
+  // The program's own limit comes first.
+  return compat::triggers::Function{std::move(url), compat::triggers::Function::time_max_max};
+}
+
 // Opens the emulator and creates the tables of --schema.
-Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const ServeOptions& options) {
+Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const ServeOptions& options,
+                                                                       http::ProgramFunctions& programs) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
@@ -167,9 +193,9 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
     const auto equals = text.find('=');
     if (equals == 0 || equals == std::string::npos)
       return Unexpected{"--function must be NAME=URL, got '" + text + "'"};
-    auto url = compat::outbound::Url::parse(std::string_view(text).substr(equals + 1));
-    if (!url) return Unexpected{url.error()};
-    emulator_options.triggers.functions[text.substr(0, equals)] = {*std::move(url)};
+    const std::string name = text.substr(0, equals);
+    std::string_view what = std::string_view(text).substr(equals + 1);
+    TRY(emulator_options.triggers.functions[name], function_of(name, what, options, programs));
   }
   TRY(auto emulator, compat::Emulator::open(std::move(emulator_options)));
   CHECK_OK(create_tables(*emulator, options));
@@ -204,10 +230,12 @@ int serve(const ServeOptions& options) {
   os::return_freed_memory();
   http::log::set_level(options.log_level);
 
-  auto emulator = open_emulator(options);
+  http::ProgramFunctions programs;
+  auto emulator = open_emulator(options, programs);
   if (!emulator) return fail(emulator.error());
   auto server = start_server(**emulator, options);
   if (!server) return fail(server.error());
+  programs.serve_from((*server)->url());
 
   if (!options.port_file.empty()) {
     if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
@@ -247,13 +275,15 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   http::log::set_level(options.log_level);
   const os::File out = os::take_standard_output();
   if (!out.is_open()) return fail("standard output is closed");
-  auto emulator = open_emulator(options);
+  http::ProgramFunctions programs;
+  auto emulator = open_emulator(options, programs);
   if (!emulator) return fail(emulator.error());
   std::unique_ptr<http::Server> server;
   if (command.listens) {
     auto started = start_server(**emulator, options);
     if (!started) return fail(started.error());
     server = *std::move(started);
+    programs.serve_from(server->url());
     http::log::write(http::log::Level::info, "listening on " + server->url());
   }
   compat::mcp::EmulatorWorld world(**emulator);

@@ -28,7 +28,7 @@ WIRE = {"wire", "json"}
 ROOMS = {
     "os": upwards("posix", "windows"),
     "engine": upwards("base", "values", "schema", "storage", "time", "tables", "items", "background", "verify"),
-    "http": upwards("base", "requests", "access", "outbound", "endpoints", "connections"),
+    "http": upwards("base", "requests", "access", "outbound", "functions", "endpoints", "connections"),
     "cli": upwards("base", "aws", "schemas", "views", "calls", "sweep", "anonymize", "table_files", "transfer", "options"),
     "compat": {
         "json": set(),

@@ -49,7 +49,7 @@ included_in "nlohmann's JSON is for JSON that people read and write: control cal
         '(compat/json/json_tree[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/wire/plain_values[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/lambda/(functions|event_source_mapping)[.]cc|compat/triggers/rest[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer|anonymize|table_files)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         os engine compat http cli embed include
 included_in "only the connection files include Asio and Beast" 'boost/(asio|beast)' \
-        'http/(connections/(session|server)|requests/request_parser|access/access|endpoints/text_page|outbound/(client|invoker|name_lookup)|base/tls)[.](h|cc)' os engine compat http cli embed include
+        'http/(connections/(session|server)|requests/request_parser|access/access|endpoints/text_page|outbound/(client|invoker|name_lookup)|functions/(local_port|sandbox|functions)|base/tls)[.](h|cc)' os engine compat http cli embed include
 included_in "only the hashing and TLS files include OpenSSL" 'openssl/' \
         '(http/(base/(sha256|tls)|outbound/client)|compat/wire/md5)[.]cc' os engine compat http cli embed include
 included_in "only http/outbound/name_lookup.cc includes c-ares" 'ares[.]h' 'http/outbound/name_lookup[.]cc' os engine compat http cli embed include

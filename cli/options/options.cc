@@ -23,6 +23,7 @@
 #include "engine/schema/shards.h"
 #include "engine/values/account_id.h"
 #include "engine/values/region.h"
+#include "http/functions/runtimes.h"
 #include "os/process.h"
 
 namespace mayfly::cli {
@@ -80,10 +81,20 @@ std::string check_bucket(const std::string& text) {
 
 std::string check_function(const std::string& text) {
   const auto equals = text.find('=');
-  return equals != 0 && equals != std::string::npos &&
-                 compat::outbound::Url::parse(std::string_view(text).substr(equals + 1))
-             ? ""
-             : must_be("NAME=URL such as reminder=http://127.0.0.1:9000/", text);
+  if (equals != 0 && equals != std::string::npos) {
+    const std::string_view what = std::string_view(text).substr(equals + 1);
+    if (http::is_function_program(what)) {
+      const auto program = http::function_program(text.substr(0, equals), what);
+      return program ? "" : program.error();
+    }
+    if (compat::outbound::Url::parse(what)) return "";
+  }
+  return must_be("NAME=URL such as reminder=http://127.0.0.1:9000/, or NAME=exec:COMMAND", text);
+}
+
+std::string check_function_env(const std::string& text) {
+  const auto equals = text.find('=');
+  return equals != 0 && equals != std::string::npos ? "" : must_be("NAME=VALUE", text);
 }
 
 constexpr std::int64_t megabyte = 1024 * 1024;
@@ -332,6 +343,28 @@ void add_endpoint_options(CLI::App& serve, ServeOptions& options) {
       ->check(check_function)
       ->delimiter(',')
       ->type_name("NAME=URL");
+  serve
+      .add_option("--function-env", options.function_variables,
+                  "Set a variable in the environment of functions that are programs")
+      ->envname("MAYFLY_FUNCTION_ENV")
+      ->check(check_function_env)
+      ->delimiter(',')
+      ->type_name("NAME=VALUE");
+  serve
+      .add_option_function<std::int64_t>(
+          "--function-seconds-max",
+          [&options](std::int64_t seconds) { options.function_time_max = std::chrono::seconds(seconds); },
+          "Time limit for an invocation of a function that is a program (default: 60; 0: none, for "
+          "debuggers)")
+      ->envname("MAYFLY_FUNCTION_SECONDS_MAX")
+      ->check(between(0, 900));
+  serve
+      .add_option(
+          "--function-processes-max", options.function_processes_max,
+          "Maximum processes of each function that is a program; one process for each concurrent invocation")
+      ->envname("MAYFLY_FUNCTION_PROCESSES_MAX")
+      ->check(between(1, 100))
+      ->capture_default_str();
   serve
       .add_option("--destination-dir", options.destination_directory,
                   "Let event source mappings write failed batches to files in DIR (default: disabled)")

@@ -8,6 +8,8 @@
 //   mayfly -jar DynamoDBLocal.jar -inMemory   DynamoDB Local's arguments (dynamodb_local.h)
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +28,7 @@
 #include "engine/time/account.h"
 #include "http/base/log.h"
 #include "http/connections/server.h"
+#include "http/functions/function.h"
 
 namespace mayfly::cli {
 
@@ -52,7 +55,10 @@ struct ServeOptions {
   std::int64_t ttl_cooldown_seconds = 0;
   std::optional<std::size_t> collection_bytes_max;
   std::uint32_t stream_shards = 1;
-  std::vector<std::string> functions;          // NAME=URL
+  std::vector<std::string> functions;           // NAME=URL, NAME=exec:COMMAND, …
+  std::vector<std::string> function_variables;  // NAME=VALUE
+  std::chrono::milliseconds function_time_max = http::FunctionProgram().time_max;
+  std::size_t function_processes_max = http::FunctionProgram().processes_max;
   std::string kinesis_endpoint;                // empty: none
   std::vector<std::string> buckets;            // NAME=DIR
   std::string s3_endpoint;                     // empty: none

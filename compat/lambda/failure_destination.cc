@@ -16,19 +16,14 @@ bool is_bucket(std::string_view destination) { return destination.starts_with("a
 
 std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account,
                                             std::string body, const Functions& functions) {
-  outbound::Invocation invocation;
   if (destination.starts_with("arn:")) {
     const auto function = functions.find(account, destination.substr(destination.rfind(':') + 1));
     if (!function) return std::nullopt;
-    invocation.url = function->url;
-    invocation.time_max = function->time_max;
-  } else {
-    auto url = outbound::Url::parse(destination);
-    if (!url) return std::nullopt;
-    invocation.url = *std::move(url);
+    return call_of(*function, destination, std::move(body));
   }
-  invocation.body = std::move(body);
-  return invocation;
+  auto url = outbound::Url::parse(destination);
+  if (!url) return std::nullopt;
+  return outbound::Invocation{.url = *std::move(url), .body = std::move(body)};
 }
 
 }  // namespace mayfly::compat::triggers

@@ -32,6 +32,13 @@ std::map<std::pair<std::string, std::string>, Function> stored_in(const engine::
 
 }  // namespace
 
+outbound::Invocation call_of(const Function& function, std::string_view arn, std::string body) {
+  return {.url = function.url,
+          .body = std::move(body),
+          .headers = {{"Lambda-Runtime-Invoked-Function-Arn", std::string(arn)}},
+          .time_max = function.time_max};
+}
+
 Functions::Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
                      std::size_t functions_max, std::function<void(std::string_view account)> changed)
     : documents_(documents),

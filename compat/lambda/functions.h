@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "compat/outbound/invoker.h"
 #include "compat/outbound/url.h"
 #include "engine/base/mutex.h"
 #include "engine/storage/documents.h"
@@ -31,6 +32,10 @@ struct Function {
   outbound::Url url;
   std::chrono::milliseconds time_max = time_max_default;  // for one invocation, in real time
 };
+
+// A call to a function. `arn` names it as its caller sees it; functions that are programs take the caller's
+// account and region from it (http/functions).
+outbound::Invocation call_of(const Function& function, std::string_view arn, std::string body);
 
 class Functions {
  public:

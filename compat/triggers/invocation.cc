@@ -76,9 +76,8 @@ Result<Answer> answer_invocation(Triggers& triggers, const RestRequest& request,
   if (!function) return lambda_error::not_found("Function not found: " + function_name->arn());
   if (dry) return Answer{.status = 204, .headers = {{"X-Amz-Executed-Version", "$LATEST"}}};
 
-  outbound::Invocation invocation{.url = function->url,
-                                  .body = request.body.empty() ? "{}" : std::string(request.body),
-                                  .time_max = function->time_max};
+  outbound::Invocation invocation =
+      call_of(*function, function_name->arn(), request.body.empty() ? "{}" : std::string(request.body));
   if (!request.client_context.empty()) {
     invocation.headers.emplace_back("X-Amz-Client-Context", request.client_context);
   }

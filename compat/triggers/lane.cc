@@ -331,9 +331,8 @@ engine::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For wha
     const engine::Instant end = position_.window->start + mapping.tumbling_window_seconds * 1000;
     window.emplace(WindowEvent{*position_.window, end, what == Call::For::window, terminated_early});
   }
-  start_call(what, {.url = function->url,
-                    .body = event_body(records, keeper_.stream(), shard_id_, window),
-                    .time_max = function->time_max});
+  start_call(what, call_of(*function, mapping.function.arn(),
+                           event_body(records, keeper_.stream(), shard_id_, window)));
   return Next::when_woken();
 }
 

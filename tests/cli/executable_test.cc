@@ -265,7 +265,11 @@ TEST_CASE("a mistyped word is quoted with a suggestion if a known word is simila
            {{"serve", "--s3-endpoint", "ftp://x"},
             "--s3-endpoint must be a URL such as http://127.0.0.1:4566, got 'ftp://x'"},
            {{"serve", "--function", "a=foo"},
-            "--function must be NAME=URL such as reminder=http://127.0.0.1:9000/, got 'a=foo'"},
+            "--function must be NAME=URL such as reminder=http://127.0.0.1:9000/, or NAME=exec:COMMAND, got "
+            "'a=foo'"},
+           {{"serve", "--function", "a=python:app"},
+            "--function must be python:MODULE.HANDLER, got 'python:app'"},
+           {{"serve", "--function-env", "A"}, "--function-env must be NAME=VALUE, got 'A'"},
            {{"serve", "--bucket", "=foo"},
             "--bucket must be NAME=DIR such as exports=/tmp/exports, got '=foo'"},
            {{"mcp", "--in-memory", "--port", "99999"}, "--port must be between 0 and 65535, got 99999"},

@@ -88,6 +88,12 @@ const std::vector<Row> rows = {
      [](const ServeOptions& o) {
        return o.functions == std::vector<std::string>{"a=http://x/", "b=http://y/"};
      }},
+    {"--function-env", "A=b",
+     [](const ServeOptions& o) { return o.function_variables == std::vector<std::string>{"A=b"}; }, "A"},
+    {"--function-seconds-max", "0", [](const ServeOptions& o) { return o.function_time_max.count() == 0; },
+     "901"},
+    {"--function-processes-max", "2", [](const ServeOptions& o) { return o.function_processes_max == 2; },
+     "0"},
     {"--destination-dir", "/d", [](const ServeOptions& o) { return o.destination_directory == "/d"; }},
     {"--kinesis-endpoint", "http://x/",
      [](const ServeOptions& o) { return o.kinesis_endpoint == "http://x/"; }},
@@ -209,8 +215,15 @@ TEST_CASE("every option means the same on the command line and in the environmen
 }
 
 TEST_CASE("mayfly_c.h has all options of serve except those that concern the process") {
-  std::set<std::string> here = {"--exit-with-parent", "--port-file",     "--schema",
-                                "--schema-parameter", "--schema-strict", "--shutdown-seconds-max"};
+  std::set<std::string> here = {"--exit-with-parent",
+                                "--port-file",
+                                "--schema",
+                                "--schema-parameter",
+                                "--schema-strict",
+                                "--shutdown-seconds-max",
+                                "--function-env",
+                                "--function-seconds-max",
+                                "--function-processes-max"};
   for (const std::string_view name : embed::names_of_open_options()) here.insert("--" + std::string(name));
   for (const std::string_view name : embed::names_of_serve_options()) here.insert("--" + std::string(name));
   std::set<std::string> listed;

@@ -1,0 +1,52 @@
+// Functions that are programs: their commands and the environment in which the programs run.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mayfly::http {
+
+struct FunctionProgram {
+  std::string name;
+  std::vector<std::string> command;  // a program and its arguments; the program is looked up in PATH
+  std::string handler;               // _HANDLER; empty: not set
+  std::string directory;             // in which it runs, and LAMBDA_TASK_ROOT; empty: this process's
+  std::vector<std::pair<std::string, std::string>> variables;  // override Mayfly's own
+  std::string missing;  // a sentence: what to install if the program exits before its first invocation
+  std::chrono::milliseconds time_max{60'000};  // for one invocation; 0: no limit, for debuggers
+  std::chrono::milliseconds init_time_max{10'000};
+  unsigned memory_mb = 128;       // only told to the function
+  std::size_t processes_max = 8;  // one for each concurrent invocation
+};
+
+// The account and region that invoke a function. Each has its own processes, because the credentials in a
+// process's environment name the account.
+struct FunctionScope {
+  std::string account, region;
+  friend bool operator==(const FunctionScope&, const FunctionScope&) = default;
+};
+
+// Where a function finds the services that it calls.
+struct FunctionEndpoints {
+  std::string mayfly;  // "http://127.0.0.1:8000": DynamoDB, its streams, and Lambda
+  std::string others;  // every other service: refuses with a sentence
+};
+
+// All variables of a function's process, as "NAME=value". It gets only those variables of this process that
+// programs need to run (PATH, HOME, and SystemRoot and others on Windows), so the developer's credentials do
+// not reach the function. `host` returns a variable of this process, or an empty string. The names are those
+// of https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html.
+std::vector<std::string> function_environment(const FunctionProgram& program, const FunctionScope& scope,
+                                              const FunctionEndpoints& endpoints,
+                                              const std::string& runtime_api, const std::string& log_stream,
+                                              std::string (*host)(const char* name));
+
+// Splits a command line into words at spaces, as a shell does without expanding anything. Words can contain
+// spaces in single or double quotes. A backslash outside of single quotes keeps the next character, except on
+// Windows, where paths contain backslashes. Returns no words if a quote is not closed.
+std::vector<std::string> command_words(std::string_view text);
+
+}  // namespace mayfly::http

@@ -1,0 +1,80 @@
+// Mayfly's client of Lambda's Runtime API for Node.js: node --input-type=module --eval TEXT FILE.HANDLER
+import { existsSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const api = `http://${process.env.AWS_LAMBDA_RUNTIME_API}/2018-06-01/runtime`;
+const agent = new Agent({ keepAlive: true });
+// Unlike fetch, waits hours for a response.
+const call = (method, path, body, headers = {}) =>
+  new Promise((done, fail) => {
+    const asked = request(api + path, { agent, method, headers }, async (response) => {
+      const pieces = [];
+      for await (const piece of response) pieces.push(piece);
+      done({ headers: response.headers, text: Buffer.concat(pieces).toString() });
+    });
+    asked.on("error", fail).end(body);
+  });
+const described = (error) => ({
+  errorType: error?.name ?? "Error",
+  errorMessage: String(error?.message ?? error),
+  trace: String(error?.stack ?? "").split("\n"),
+});
+const failed = (path, error) => {
+  const body = described(error);
+  console.error(body.trace.join("\n"));
+  return call("POST", path, JSON.stringify(body), { "Lambda-Runtime-Function-Error-Type": `Function.${body.errorType}` });
+};
+
+let handler;
+try {
+  const named = process.argv.at(-1);
+  const dot = named.lastIndexOf(".");
+  const base = resolve(process.env.LAMBDA_TASK_ROOT ?? ".", named.slice(0, dot));
+  const file = [".mjs", ".js", ".cjs"].map((end) => base + end).find(existsSync);
+  if (!file) throw Object.assign(new Error(`Cannot find module '${named.slice(0, dot)}'`), { name: "Runtime.ImportModuleError" });
+  const loaded = await import(pathToFileURL(file));
+  handler = loaded[named.slice(dot + 1)] ?? loaded.default?.[named.slice(dot + 1)];
+  if (typeof handler !== "function")
+    throw Object.assign(new Error(`${named} is undefined or not exported`), { name: "Runtime.HandlerNotFound" });
+} catch (error) {
+  await failed("/init/error", error);
+  process.exit(1);
+}
+
+const context = (headers) => {
+  const deadline = Number(headers["lambda-runtime-deadline-ms"]);
+  return {
+    awsRequestId: headers["lambda-runtime-aws-request-id"],
+    callbackWaitsForEmptyEventLoop: true,
+    clientContext: JSON.parse(headers["lambda-runtime-client-context"] ?? "null") ?? undefined,
+    functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
+    functionVersion: process.env.AWS_LAMBDA_FUNCTION_VERSION,
+    invokedFunctionArn: headers["lambda-runtime-invoked-function-arn"],
+    memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
+    logGroupName: process.env.AWS_LAMBDA_LOG_GROUP_NAME,
+    logStreamName: process.env.AWS_LAMBDA_LOG_STREAM_NAME,
+    getRemainingTimeInMillis: () => deadline - Date.now(),
+  };
+};
+// A handler returns its result or a promise, or calls its third parameter.
+const called = (event, about) =>
+  new Promise((done, fail) => {
+    const result = handler(event, about, (error, value) => (error ? fail(error) : done(value)));
+    if (typeof result?.then === "function") result.then(done, fail);
+    else if (result !== undefined || handler.length < 3) done(result);
+  });
+
+for (;;) {
+  const next = await call("GET", "/invocation/next");
+  const about = context(next.headers);
+  process.env._X_AMZN_TRACE_ID = next.headers["lambda-runtime-trace-id"] ?? "";
+  const path = `/invocation/${about.awsRequestId}`;
+  try {
+    const result = JSON.stringify((await called(JSON.parse(next.text), about)) ?? null);
+    await call("POST", `${path}/response`, result, { "Content-Type": "application/json" });
+  } catch (error) {
+    await failed(`${path}/error`, error);
+  }
+}
