@@ -159,7 +159,8 @@ impl fmt::Display for Error {
         match self {
             Error::NoBinary => out.write_str(&no_binary(Platform::HERE)),
             Error::Binary { path, named_by, unpacked, source } => {
-                let from = if *unpacked { Origin::Crate } else { named_by.map_or(Origin::Search, Origin::Name) };
+                let from =
+                    if *unpacked { Origin::Crate } else { named_by.map_or(Origin::Search, Origin::Name) };
                 out.write_str(&unusable(Platform::HERE, bundled().is_some(), path, from, source))
             }
             Error::Unpack { package, damaged: true, why } => write!(
