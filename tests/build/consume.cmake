@@ -13,8 +13,10 @@ if(way STREQUAL package)
   run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
   set(mayfly -D CMAKE_PREFIX_PATH=${work}/prefix)
 else()
-  # This compiles all of Mayfly again, so the options are those that compile fastest.
-  set(mayfly -D MAYFLY_SOURCE=${source} -D CMAKE_UNITY_BUILD=ON -D CMAKE_CXX_FLAGS_RELEASE=-O0)
+  # This compiles all of Mayfly again, so the options are those that compile fastest. In a release, some rooms would be
+  # optimized for size.
+  set(build_type Debug)
+  set(mayfly -D MAYFLY_SOURCE=${source} -D CMAKE_UNITY_BUILD=ON -D CMAKE_CXX_FLAGS_DEBUG=-O0)
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/build -G ${generator}
     -D CMAKE_BUILD_TYPE=${build_type} -D CMAKE_CXX_COMPILER=${compiler} ${mayfly})
