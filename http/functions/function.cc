@@ -1,5 +1,6 @@
 #include "http/functions/function.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -25,19 +26,23 @@ constexpr bool backslash_is_escape = std::filesystem::path::preferred_separator 
 
 }  // namespace
 
+std::string host_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 std::vector<std::string> function_environment(const FunctionProgram& program, const FunctionScope& scope,
                                               const FunctionEndpoints& endpoints,
-                                              const std::string& runtime_api, const std::string& log_stream,
-                                              std::string (*host)(const char* name)) {
+                                              const std::string& runtime_api, const std::string& log_stream) {
   std::map<std::string, std::string> variables;
   for (const char* name : passed_on)
-    if (std::string value = host(name); !value.empty()) variables[name] = std::move(value);
+    if (std::string value = host_variable(name); !value.empty()) variables[name] = std::move(value);
   const std::string none(os::empty_file);
   variables.merge(std::map<std::string, std::string>{
       {"AWS_LAMBDA_RUNTIME_API", runtime_api},
       {"AWS_LAMBDA_FUNCTION_NAME", program.name},
       {"AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"},
-      {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", std::to_string(program.memory_mb)},
+      {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", std::to_string(function_memory_mb)},
       {"AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand"},
       {"AWS_LAMBDA_LOG_GROUP_NAME", "/aws/lambda/" + program.name},
       {"AWS_LAMBDA_LOG_STREAM_NAME", log_stream},
@@ -52,7 +57,7 @@ std::vector<std::string> function_environment(const FunctionProgram& program, co
       {"AWS_CONFIG_FILE", none},
       {"AWS_SHARED_CREDENTIALS_FILE", none},
       {"AWS_EC2_METADATA_DISABLED", "true"},
-      {"LAMBDA_TASK_ROOT", program.directory.empty() ? current_directory() : program.directory},
+      {"LAMBDA_TASK_ROOT", current_directory()},
       {"LANG", "C.UTF-8"},
       {"TZ", ":UTC"},
   });

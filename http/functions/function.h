@@ -13,12 +13,10 @@ struct FunctionProgram {
   std::string name;
   std::vector<std::string> command;  // a program and its arguments; the program is looked up in PATH
   std::string handler;               // _HANDLER; empty: not set
-  std::string directory;             // in which it runs, and LAMBDA_TASK_ROOT; empty: this process's
   std::vector<std::pair<std::string, std::string>> variables;  // override Mayfly's own
   std::string missing;  // a sentence: what to install if the program exits before its first invocation
   std::chrono::milliseconds time_max{60'000};  // for one invocation; 0: no limit, for debuggers
   std::chrono::milliseconds init_time_max{10'000};
-  unsigned memory_mb = 128;       // only told to the function
   std::size_t processes_max = 8;  // one for each concurrent invocation
 };
 
@@ -35,14 +33,18 @@ struct FunctionEndpoints {
   std::string others;  // every other service: refuses with a sentence
 };
 
-// All variables of a function's process, as "NAME=value". It gets only those variables of this process that
-// programs need to run (PATH, HOME, and SystemRoot and others on Windows), so the developer's credentials do
-// not reach the function. `host` returns a variable of this process, or an empty string. The names are those
-// of https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html.
+inline constexpr unsigned function_memory_mb = 128;  // Lambda's default; only told to the function
+
+// A variable of this process's environment; empty: it is not set.
+std::string host_variable(const char* name);
+
+// The environment in which a function's process runs, as "NAME=value". It has only those variables of this
+// process that programs need to run (PATH, HOME, and SystemRoot and others on Windows), so the developer's
+// credentials do not reach the function. The other names are those of
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html.
 std::vector<std::string> function_environment(const FunctionProgram& program, const FunctionScope& scope,
                                               const FunctionEndpoints& endpoints,
-                                              const std::string& runtime_api, const std::string& log_stream,
-                                              std::string (*host)(const char* name));
+                                              const std::string& runtime_api, const std::string& log_stream);
 
 // Splits a command line into words at spaces, as a shell does without expanding anything. Words can contain
 // spaces in single or double quotes. A backslash outside of single quotes keeps the next character, except on

@@ -4,7 +4,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <cstdlib>
 #include <deque>
 #include <future>
 #include <system_error>
@@ -29,10 +28,6 @@ namespace asio = boost::asio;
 constexpr std::size_t event_bytes_max = std::size_t{6} * 1024 * 1024;
 // Calls that wait for a process of one function, and the size of their events.
 constexpr std::size_t waiting_max = 1000, waiting_bytes_max = std::size_t{64} * 1024 * 1024;
-
-std::string error_text(std::string_view type, std::string_view sentence) {
-  return R"({"errorType":")" + std::string(type) + R"(","errorMessage":")" + std::string(sentence) + "\"}\n";
-}
 
 // "arn:aws:lambda:eu-west-1:123456789012:function:reminder" has the region and the account of the caller.
 FunctionScope scope_of(std::string_view arn) {
@@ -135,17 +130,14 @@ class Function final : public Sandbox::Owner, public std::enable_shared_from_thi
   void invoked(const std::shared_ptr<Exchange>& exchange) {
     if (exchange->method != "POST" || exchange->target != path())
       return exchange->answer(
-          {.status = 404,
-           .body = error_text("ResourceNotFoundException", "POST " + path() + " calls the function.")});
+          error_reply(404, "ResourceNotFoundException", "POST " + path() + " calls the function."));
     if (exchange->is_too_large)
-      return exchange->answer(
-          {.status = 413, .body = error_text("RequestTooLargeException", "An event can have 6 MB.")});
+      return exchange->answer(error_reply(413, "RequestTooLargeException", "An event can have 6 MB."));
     std::size_t bytes = exchange->body.size();
     for (const FunctionCall& one : waiting_) bytes += one.event.size();
     if (waiting_.size() >= waiting_max || bytes > waiting_bytes_max)
       return exchange->answer(
-          {.status = 429,
-           .body = error_text("TooManyRequestsException", "Too many calls wait for the function.")});
+          error_reply(429, "TooManyRequestsException", "Too many calls wait for the function."));
     FunctionCall call;
     call.id = engine::random_uuid(random_);
     call.arn = exchange->header("Lambda-Runtime-Invoked-Function-Arn");
@@ -267,11 +259,12 @@ ProgramFunctions::~ProgramFunctions() {
 Expected<std::string, std::string> ProgramFunctions::add(FunctionProgram program) {
   if (program.command.empty())
     return Unexpected<std::string>{"the command of function " + program.name + " is empty"};
-  const char* path = std::getenv("PATH");
-  if (os::program_path(program.command.front(), path == nullptr ? "" : path).empty())
+  std::string path = os::program_path(program.command.front(), host_variable("PATH"));
+  if (path.empty())
     return Unexpected<std::string>{"function " + program.name + ": there is no program " +
                                    program.command.front() +
                                    (program.missing.empty() ? "" : ". " + program.missing)};
+  program.command.front() = std::move(path);
   try {
     if (!state_->thread.joinable()) state_->thread = std::thread([this] { state_->serve(); });
   } catch (const std::system_error& failure) {

@@ -2,12 +2,12 @@
 // URL of any other function, and starts processes for them, one for each concurrent invocation. Processes are
 // kept and used again.
 //
-//   Functions functions;
+//   ProgramFunctions functions;
 //   auto url = functions.add({.name = "reminder", .command = {"python3", "-m", "awslambdaric",
 //   "app.handler"}}); emulator_options.triggers.functions["reminder"] = {*Url::parse(*url)}; …
 //   functions.serve_from(server->url());   // processes start with the first invocation after this
 //
-// One thread serves all functions; it starts with the first one. Thread-safe.
+// One thread serves all functions; it starts with the first one. Not thread-safe.
 #pragma once
 
 #include <chrono>

@@ -12,6 +12,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "compat/json/json.h"
 #include "http/access/access.h"
 
 namespace mayfly::http {
@@ -25,15 +26,25 @@ using ErrorCode = boost::system::error_code;
 constexpr std::uint32_t header_bytes_max = 64 * 1024;
 constexpr std::chrono::milliseconds accept_pause{50};
 
-LocalReply refusal(int status, std::string_view type, std::string_view sentence) {
-  return {.status = status,
-          .body = R"({"errorType":")" + std::string(type) + R"(","errorMessage":")" + std::string(sentence) +
-                  "\"}\n"};
-}
-
 class LocalConnection;
 
 }  // namespace
+
+std::string error_body(std::string_view type, std::string_view message) {
+  std::string body;
+  json::Writer out(body);
+  out.begin_object();
+  out.key("errorType");
+  out.string(type);
+  out.key("errorMessage");
+  out.string(message);
+  out.end_object();
+  return body;
+}
+
+LocalReply error_reply(int status, std::string_view type, std::string_view message) {
+  return {.status = status, .body = error_body(type, message)};
+}
 
 class LocalPort::State : public std::enable_shared_from_this<LocalPort::State> {
  public:
@@ -60,7 +71,6 @@ class LocalPort::State : public std::enable_shared_from_this<LocalPort::State> {
     if (!is_accepting_) accept();
     if (disconnected_) disconnected_();
   }
-  [[nodiscard]] std::size_t body_bytes_max() const { return body_bytes_max_; }
   [[nodiscard]] tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
 
  private:
@@ -147,7 +157,7 @@ class LocalConnection final : public Exchange, public std::enable_shared_from_th
     if (headers_.count(beast::http::field::host) != 1 || !answers_to(header("Host"), {}) ||
         !header("Origin").empty() || !header("Sec-Fetch-Site").empty())
       return answer(
-          refusal(403, "Forbidden", "Only programs on this machine may use this port, not web pages."));
+          error_reply(403, "Forbidden", "Only programs on this machine may use this port, not web pages."));
     if (const auto port = port_.lock()) port->handle(shared_from_this());
   }
 

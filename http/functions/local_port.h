@@ -32,6 +32,10 @@ struct LocalReply {
   std::string content_type = "application/json";
 };
 
+// The body of an error as Lambda and its runtimes write it: {"errorType":…,"errorMessage":…}.
+std::string error_body(std::string_view type, std::string_view message);
+LocalReply error_reply(int status, std::string_view type, std::string_view message);
+
 // A request, and the way to answer it.
 class Exchange {
  public:

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "compat/json/json.h"
 #include "engine/base/clock.h"
 #include "engine/base/uuid.h"
 #include "http/base/log.h"
@@ -28,10 +26,6 @@ constexpr milliseconds look_pause{100}, quick_look_pause{2};
 constexpr int quick_looks = 50;
 // How long a runtime that has failed to start may take to exit.
 constexpr milliseconds exit_time_max{1000};
-
-LocalReply error_reply(int status, std::string_view type, std::string_view message) {
-  return {.status = status, .body = error_body(type, message)};
-}
 
 LocalReply accepted() {
   return {.status = 202,
@@ -84,11 +78,6 @@ std::string trace_id(engine::Random& random) {
   return "Root=1-" + std::string(seconds) + "-" + id.substr(0, 24) + ";Sampled=0";
 }
 
-std::string host_variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // As Lambda describes the end of a process. The status of a process that a signal has ended is 128 plus the
 // signal's number.
 std::string how_it_exited(int status) {
@@ -111,18 +100,6 @@ std::string how_it_exited(int status) {
 }
 
 }  // namespace
-
-std::string error_body(std::string_view type, std::string_view message) {
-  std::string body;
-  json::Writer out(body);
-  out.begin_object();
-  out.key("errorType");
-  out.string(type);
-  out.key("errorMessage");
-  out.string(message);
-  out.end_object();
-  return body;
-}
 
 Sandbox::Sandbox(boost::asio::io_context& io, const FunctionProgram& program, FunctionScope scope,
                  Owner& owner, engine::Random& random)
@@ -149,16 +126,14 @@ void Sandbox::start(const FunctionEndpoints& endpoints) {
       });
   if (!port) return fail("Sandbox.Failure", port.error());
   port_ = *std::move(port);
-  os::Command command{.command = program_.command,
-                      .environment = function_environment(program_, scope_, endpoints, port_->address(),
-                                                          log_stream(random_), host_variable),
-                      .directory = program_.directory,
-                      .errors_to_output = true,
-                      .ends_with_this_process = true};
-  command.command.front() = os::program_path(command.command.front(), host_variable("PATH"));
   std::error_code error;
-  if (command.command.front().empty()) error = std::make_error_code(std::errc::no_such_file_or_directory);
-  if (!error) child_ = std::make_shared<os::Child>(os::Child::start(command, error));
+  child_ = std::make_shared<os::Child>(os::Child::start(
+      {.command = program_.command,
+       .environment =
+           function_environment(program_, scope_, endpoints, port_->address(), log_stream(random_)),
+       .errors_to_output = true,
+       .ends_with_this_process = true},
+      error));
   if (error) {
     child_.reset();
     return fail("Runtime.InvalidEntrypoint",
@@ -181,7 +156,6 @@ void Sandbox::invoke(FunctionCall call) {
 }
 
 void Sandbox::give() {
-  if (!waiting_) return;
   since_call_ = {};
   const milliseconds time =
       program_.time_max.count() == 0 ? milliseconds(std::chrono::hours(24)) : program_.time_max;
@@ -246,7 +220,7 @@ void Sandbox::next(const std::shared_ptr<Exchange>& exchange) {
 }
 
 void Sandbox::answered(const std::shared_ptr<Exchange>& exchange, const std::string& id, bool failed) {
-  if (state_ != State::busy || !call_ || call_->id != id || waiting_)
+  if (state_ != State::busy || call_->id != id)
     return exchange->answer(error_reply(400, "InvalidRequestID", "Invalid request ID"));
   if (!exchange->header("Lambda-Runtime-Function-Response-Mode").empty()) {
     const std::string sentence = "Mayfly does not support response streaming: return the whole response.";
@@ -284,7 +258,7 @@ void Sandbox::finish(LocalReply reply) {
   const std::string name = "function " + program_.name;
   log::write(log::Level::info, name + ": END RequestId: " + call.id);
   std::string report = name + ": REPORT RequestId: " + call.id + " Duration: " + milliseconds_of(time) +
-                       " ms Memory Size: " + std::to_string(program_.memory_mb) + " MB";
+                       " ms Memory Size: " + std::to_string(function_memory_mb) + " MB";
   if (init_time_) report += " Init Duration: " + milliseconds_of(*init_time_) + " ms";
   init_time_.reset();
   log::write(log::Level::info, report);

@@ -33,9 +33,6 @@ struct FunctionCall {
   std::shared_ptr<Exchange> exchange;
 };
 
-// The body of an error as runtimes and Lambda write it.
-std::string error_body(std::string_view type, std::string_view message);
-
 class Sandbox : public std::enable_shared_from_this<Sandbox> {
  public:
   enum class State : unsigned char { starting, idle, busy, answered, ended };
