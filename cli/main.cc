@@ -275,7 +275,7 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   http::log::set_level(options.log_level);
   const os::File out = os::take_standard_output();
   if (!out.is_open()) return fail("standard output is closed");
-  http::ProgramFunctions programs;
+  http::ProgramFunctions programs;  // stays empty, because mcp has no --function
   auto emulator = open_emulator(options, programs);
   if (!emulator) return fail(emulator.error());
   std::unique_ptr<http::Server> server;
@@ -283,7 +283,6 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
     auto started = start_server(**emulator, options);
     if (!started) return fail(started.error());
     server = *std::move(started);
-    programs.serve_from(server->url());
     http::log::write(http::log::Level::info, "listening on " + server->url());
   }
   compat::mcp::EmulatorWorld world(**emulator);
