@@ -12,9 +12,9 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# Some headers are directly in usr/include. With -idirafter, the compiler searches that directory last, so that libstdc++'s
-# wrappers of C headers come first.
-set(CMAKE_CXX_FLAGS_INIT "-idirafter ${CMAKE_FIND_ROOT_PATH}/usr/include -idirafter ${CMAKE_FIND_ROOT_PATH}/usr/include/aarch64-linux-gnu")
+# Some headers are directly in usr/include. They are of the same versions as the libraries, so they come before this machine's own
+# headers, which can be of other versions.
+set(CMAKE_CXX_FLAGS_INIT "-isystem ${CMAKE_FIND_ROOT_PATH}/usr/include -isystem ${CMAKE_FIND_ROOT_PATH}/usr/include/aarch64-linux-gnu")
 set(CMAKE_C_FLAGS_INIT "${CMAKE_CXX_FLAGS_INIT}")
 # Runs the tests, and programs that the build runs, with the cross compiler's C library.
 find_program(QEMU qemu-aarch64-static)
