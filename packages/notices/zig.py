@@ -34,7 +34,7 @@ def toolchain(command):
     except (OSError, UnicodeDecodeError):
         return None
     found = re.search(r"exec '(.*/zig)' \S+ -target (\S+)", wrapper)
-    caches = re.findall(r"_CACHE_DIR='([^']+)'", wrapper)
+    caches = ["".join(parts) for parts in re.findall(r"_CACHE_DIR='([^']+)'(\S*)", wrapper)]
     return Toolchain(pathlib.Path(found[1]), found[2], caches) if found else None
 
 
