@@ -21,6 +21,7 @@ namespace mayfly::os {
 struct Command {
   std::vector<std::string> command;      // a program's path and its arguments
   std::vector<std::string> environment;  // all of the child's variables, as "NAME=value"
+  std::string directory{};               // in which it runs; empty: this process's
   bool errors_to_output = false;         // its standard error is its standard output
   // Ends the child, and the programs that it has started, when this process ends, even if it is killed. The
   // programs also end with the child. On POSIX, this needs /bin/sh, and excludes programs that have left the

@@ -117,6 +117,8 @@ Child Child::start(const Command& command, std::error_code& error) {
     words.insert(words.begin(), {shell, "-c", guarding, shell});
     ::posix_spawn_file_actions_adddup2(&prepares.files, guard.read.native(), guard_descriptor);
   }
+  if (!command.directory.empty())
+    ::posix_spawn_file_actions_addchdir_np(&prepares.files, command.directory.c_str());
   ::posix_spawn_file_actions_addopen(&prepares.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&prepares.files, output.write.native(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(

@@ -126,7 +126,8 @@ Child Child::start(const Command& command, std::error_code& error) {
   const BOOL is_started = ::CreateProcessW(
       windows::wide_path(command.command.front()).c_str(), line.data(), nullptr, nullptr, TRUE,
       CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT,
-      variables.data(), nullptr, &how.StartupInfo, &started);
+      variables.data(), command.directory.empty() ? nullptr : windows::wide_path(command.directory).c_str(),
+      &how.StartupInfo, &started);
   if (!is_started) return error = windows::last_error(), child.state_.reset(), Child();
   const File thread(started.hThread);
   child.state_->process = File(started.hProcess);

@@ -62,6 +62,9 @@ TEST_CASE("a child exits normally", "[.child]") {
   os::at_exit([] { std::printf("at exit\n"); });
 }
 TEST_CASE("a child sleeps", "[.child]") { std::this_thread::sleep_for(120s); }
+TEST_CASE("a child shows its directory", "[.child]") {
+  std::printf("directory: %s\n", os::text_of(std::filesystem::current_path()).c_str());
+}
 TEST_CASE("a child locks a file and sleeps", "[.child]") {
   std::error_code error;
   const os::File file =
@@ -153,6 +156,19 @@ TEST_CASE("a child's errors can go to its output") {
   const std::string output = all_of(one.output());
   CHECK(output.find("to output") != output.npos);
   CHECK(output.find("to errors") != output.npos);
+}
+
+TEST_CASE("a child runs in the directory of its command") {
+  const TemporaryDirectory directory;
+  std::error_code error;
+  Child one = Child::start({.command = own_command({"a child shows its directory"}),
+                            .environment = os::environment(),
+                            .directory = directory.path()},
+                           error);
+  REQUIRE_FALSE(error);
+  CHECK(all_of(one.output()).find(os::text_of(os::path_of(directory.path()).filename())) !=
+        std::string::npos);
+  CHECK(one.wait() == 0);
 }
 
 TEST_CASE(
