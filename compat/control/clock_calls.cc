@@ -51,8 +51,9 @@ void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
   shown["next_expiry"] = time_or_null(advanced.next_expiry);
 }
 
-// Adds the numbers of items whose TTL looks like a mistake:
-// {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
+// Adds the items whose TTL looks like a mistake:
+// {"never":{"carts":{"string":1}},"born_expired":{"carts":1},
+// "born_expired_items":{"carts":[{"key":{"id":{"S":"1"}}}]}}.
 void add_mistakes(json::Tree& shown, Call& call) {
   const engine::TtlMistakes mistakes =
       engine::take_ttl_mistakes(call.database().catalog(), call.scope.account);
@@ -63,6 +64,12 @@ void add_mistakes(json::Tree& shown, Call& call) {
   if (!mistakes.born_due.empty()) {
     json::Tree& born_expired = shown["born_expired"] = json::Tree::object();
     for (const auto& [table, count] : mistakes.born_due) json::add_member(born_expired, table, count);
+    json::Tree& items = shown["born_expired_items"] = json::Tree::object();
+    for (const auto& [table, keys] : mistakes.born_due_keys) {
+      json::Tree shown_keys = json::Tree::array();
+      for (const engine::Item& key : keys) shown_keys.push_back({{"key", item_tree(key)}});
+      json::add_member(items, table, std::move(shown_keys));
+    }
   }
 }
 
@@ -253,9 +260,15 @@ std::span<const ControlCall> clock_calls() {
   static constexpr Member born_answer =
       Member{"born_expired", Kind::map, "Items that had expired when they were written, by table"}.with(
           count_of_table);
+  static constexpr Member born_item[] = {{"key", Kind::image, "Primary key of the item", Given::always}};
+  static constexpr Member born_items_of_table[] = {
+      Member{"", Kind::list, "The latest ten such items of the table"}.with(born_item)};
+  static constexpr Member born_items_answer =
+      Member{"born_expired_items", Kind::map, "These items, by table"}.with(born_items_of_table);
   static constexpr Member clock_answer[] = {mode_answer, rate_answer, now_member};
-  static constexpr Member set_answer[] = {mode_answer,   rate_answer, now_member,   expired_answer,
-                                          tables_answer, next_answer, never_answer, born_answer};
+  static constexpr Member set_answer[] = {mode_answer,    rate_answer,   now_member,
+                                          expired_answer, tables_answer, next_answer,
+                                          never_answer,   born_answer,   born_items_answer};
   static constexpr Member advance_answer[] = {
       now_member,
       expired_answer,
@@ -268,7 +281,8 @@ std::span<const ControlCall> clock_calls() {
       Member{"given_up", Kind::list, "Batches that functions failed to process"}.with(given_up_members),
       {"given_up_left_out", Kind::whole, "Number of further batches that given_up omits"},
       never_answer,
-      born_answer};
+      born_answer,
+      born_items_answer};
 
   static constexpr ControlCall calls[] = {
       {.method = "GET",

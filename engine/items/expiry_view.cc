@@ -1,6 +1,7 @@
 #include "engine/items/expiry_view.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/schema/expiry_mode.h"
 #include "engine/schema/index_entries.h"
@@ -94,6 +95,10 @@ TtlMistakes take_ttl_mistakes(const Catalog& catalog, std::string_view account) 
       if (never[i] > 0) mistakes.never[name][i] += never[i];
     if (const std::int64_t born_due = table->expiry_stats().take_born_due())
       mistakes.born_due[name] += born_due;
+    auto keys = table->ttl_suspects().take_born_due();
+    if (keys.empty()) continue;
+    auto& all = mistakes.born_due_keys[name];
+    std::move(keys.begin(), keys.end(), std::back_inserter(all));
   }
   return mistakes;
 }

@@ -70,6 +70,8 @@ class ExpiryView {
 struct TtlMistakes {
   std::map<std::string, NeverCounts> never;      // items that have a TTL but never expire
   std::map<std::string, std::int64_t> born_due;  // items that were already due when they were written
+  // The key attributes of these items, the latest first, as far as TtlSuspects keeps them.
+  std::map<std::string, std::vector<Item>> born_due_keys;
 };
 // Returns the counts. `born_due` counts only items that were written since the last call.
 TtlMistakes take_ttl_mistakes(const Catalog& catalog, std::string_view account);

@@ -34,10 +34,16 @@ class TtlSuspects {
   // never expires for this reason.
   bool note(TtlSuspect suspect);
   [[nodiscard]] std::vector<TtlSuspect> latest() const;  // latest first
+  // The keys of kept items that were already due when they were written, since the last call. Latest first.
+  std::vector<Item> take_born_due();
 
  private:
   mutable Mutex mutex_;
-  std::deque<TtlSuspect> kept_ GUARDED_BY(mutex_);  // latest last
+  struct Kept {
+    TtlSuspect suspect;
+    bool is_taken = false;
+  };
+  std::deque<Kept> kept_ GUARDED_BY(mutex_);  // latest last
   std::array<bool, never_reasons.size()> noted_ GUARDED_BY(mutex_){};
 };
 

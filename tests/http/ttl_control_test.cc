@@ -134,6 +134,15 @@ TEST_CASE("explain reports when an item expired and whether it was already expir
   CHECK(carts["expired"] == 2);
   CHECK(carts["born_expired"] == 1);
   CHECK(carts["lag_ms"]["max"] == 0);
+  const Json advanced = server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":0})");
+  CHECK(advanced["born_expired"] == Json::parse(R"({"carts":1})"));
+  CHECK(advanced["born_expired_items"] == Json::parse(R"({"carts":[{"key":{"id":{"S":"b"}}}]})"));
+  CHECK_FALSE(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":0})").contains("born_expired_items"));
+  for (const char* id : {"c", "c"})
+    server.put("carts", id, ttl_member(new_year));  // written twice, named once
+  const Json again = server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":0})");
+  CHECK(again["born_expired"] == Json::parse(R"({"carts":2})"));
+  CHECK(again["born_expired_items"] == Json::parse(R"({"carts":[{"key":{"id":{"S":"c"}}}]})"));
   server.put("carts", "b", ttl_member(new_year + 400'000));
   CHECK(explain("b")["reason"] == "not_due");
 }
