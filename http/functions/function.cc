@@ -26,6 +26,13 @@ constexpr bool backslash_is_escape = std::filesystem::path::preferred_separator 
 
 }  // namespace
 
+std::string local_url(std::string url) {
+  for (const std::string_view everywhere : {"//0.0.0.0:", "//[::]:"})
+    if (const auto at = url.find(everywhere); at != std::string::npos)
+      url.replace(at, everywhere.size(), "//127.0.0.1:");
+  return url;
+}
+
 std::string host_variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -42,7 +49,7 @@ std::vector<std::string> function_environment(const FunctionProgram& program, co
       {"AWS_LAMBDA_RUNTIME_API", runtime_api},
       {"AWS_LAMBDA_FUNCTION_NAME", program.name},
       {"AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"},
-      {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", std::to_string(function_memory_mb)},
+      {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", std::to_string(program.memory_mb)},
       {"AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand"},
       {"AWS_LAMBDA_LOG_GROUP_NAME", "/aws/lambda/" + program.name},
       {"AWS_LAMBDA_LOG_STREAM_NAME", log_stream},
@@ -57,11 +64,16 @@ std::vector<std::string> function_environment(const FunctionProgram& program, co
       {"AWS_CONFIG_FILE", none},
       {"AWS_SHARED_CREDENTIALS_FILE", none},
       {"AWS_EC2_METADATA_DISABLED", "true"},
-      {"LAMBDA_TASK_ROOT", current_directory()},
+      {"LAMBDA_TASK_ROOT", program.directory.empty() ? current_directory() : program.directory},
       {"LANG", "C.UTF-8"},
       {"TZ", ":UTC"},
   });
+  // The first is read by AWS's SDKs, and the second by Node.js.
+  if (!endpoints.certificates.empty())
+    for (const char* name : {"AWS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"})
+      variables[name] = endpoints.certificates;
   if (!program.handler.empty()) variables["_HANDLER"] = program.handler;
+  if (!program.runtime.empty()) variables["AWS_EXECUTION_ENV"] = "AWS_Lambda_" + program.runtime;
   for (const auto& [name, value] : program.variables) variables[name] = value;
   std::vector<std::string> environment;
   for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);

@@ -4,8 +4,15 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <chrono>
+#include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <future>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -16,8 +23,10 @@
 #include "engine/base/text.h"
 #include "engine/base/uuid.h"
 #include "http/base/log.h"
+#include "http/functions/code_version.h"
 #include "http/functions/sandbox.h"
 #include "os/child.h"
+#include "os/path.h"
 
 namespace mayfly::http {
 namespace {
@@ -38,17 +47,21 @@ FunctionScope scope_of(std::string_view arn) {
     parts.emplace_back(arn.substr(0, end));
     arn.remove_prefix(std::min(end + 1, arn.size()));
   }
-  // Some ARNs have no account and no region, such as that of a bucket.
-  return {parts[account].empty() ? "000000000000" : parts[account],
-          parts[region].empty() ? "us-east-1" : parts[region]};
+  // Some ARNs have no account and no region, such as that of a bucket. Any program on the machine can send
+  // others.
+  constexpr std::size_t digits = 12, region_bytes_max = 50;
+  const std::string& id = parts[account];
+  const bool is_account = id.size() == digits && std::ranges::all_of(id, engine::is_digit);
+  const bool is_region = !parts[region].empty() && parts[region].size() <= region_bytes_max;
+  return {is_account ? id : "000000000000", is_region ? parts[region] : "us-east-1"};
 }
 
 // One function: its port for invocations, the calls that wait, and its processes.
 class Function final : public Sandbox::Owner, public std::enable_shared_from_this<Function> {
  public:
   Function(asio::io_context& io, FunctionProgram program, const FunctionEndpoints& endpoints,
-           engine::Random& random)
-      : io_(io), program_(std::move(program)), endpoints_(endpoints), random_(random) {}
+           const FunctionClock& clock, engine::Random& random)
+      : io_(io), program_(std::move(program)), endpoints_(endpoints), clock_(clock), random_(random) {}
   ~Function() override {
     for (const auto& sandbox : std::exchange(sandboxes_, {})) sandbox->end();
     port_.reset();  // its connections may change `waiting_`
@@ -87,24 +100,34 @@ class Function final : public Sandbox::Owner, public std::enable_shared_from_thi
       });
       if (starting >= needed) continue;
       if (sandboxes_.size() >= program_.processes_max && !end_idle()) return;
-      const auto sandbox = std::make_shared<Sandbox>(io_, program_, scope, *this, random_);
+      const auto sandbox = std::make_shared<Sandbox>(io_, program_, clock_, scope, *this, random_);
       sandboxes_.push_back(sandbox);
       sandbox->start(endpoints_);
       if (sandbox->state() == Sandbox::State::ended) return;  // `ended` continues
     }
   }
 
-  void ready(Sandbox& /*sandbox*/) override { proceed(); }
+  void ready(Sandbox& sandbox) override {
+    if (sandbox.is_retired()) {
+      sandbox.end();
+      remove(sandbox);
+    }
+    proceed();
+  }
+
+  // Ends the processes once they are idle. The next invocations start new ones, with the changed code.
+  void reload() {
+    log::write(log::Level::info, "function " + program_.name +
+                                     ": its code has changed; the next invocation starts a new process");
+    for (const auto& sandbox : sandboxes_) sandbox->retire();
+    while (end_idle()) {}
+  }
+
+  [[nodiscard]] const FunctionProgram& program() const { return program_; }
 
   void ended(Sandbox& sandbox, const std::optional<Sandbox::StartFailure>& failure) override {
     const FunctionScope scope = sandbox.scope();
-    // The sandbox may be running.
-    const auto place = std::find_if(sandboxes_.begin(), sandboxes_.end(),
-                                    [&](const auto& one) { return one.get() == &sandbox; });
-    if (place != sandboxes_.end()) {
-      asio::post(io_, [held = *place] {});
-      sandboxes_.erase(place);
-    }
+    remove(sandbox);
     if (failure) {
       const auto call =
           std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& one) { return one.scope == scope; });
@@ -114,9 +137,7 @@ class Function final : public Sandbox::Owner, public std::enable_shared_from_thi
         if (body.empty())
           body = error_body(failure->type, "RequestId: " + call->id + " Error: " + failure->message);
         waiting_.erase(call);
-        exchange->answer(
-            {.headers = {{"X-Amz-Function-Error", "Unhandled"}, {"X-Amz-Executed-Version", "$LATEST"}},
-             .body = std::move(body)});
+        exchange->answer(unhandled(std::move(body)));
       }
     }
     asio::post(io_, [self = weak_from_this()] {
@@ -131,6 +152,8 @@ class Function final : public Sandbox::Owner, public std::enable_shared_from_thi
     if (exchange->method != "POST" || exchange->target != path())
       return exchange->answer(
           error_reply(404, "ResourceNotFoundException", "POST " + path() + " calls the function."));
+    if (!program_.problem.empty())
+      return exchange->answer(unhandled(error_body("Runtime.InvalidEntrypoint", program_.problem)));
     if (exchange->is_too_large)
       return exchange->answer(error_reply(413, "RequestTooLargeException", "An event can have 6 MB."));
     std::size_t bytes = exchange->body.size();
@@ -151,6 +174,14 @@ class Function final : public Sandbox::Owner, public std::enable_shared_from_thi
     });
     waiting_.push_back(std::move(call));
     proceed();
+  }
+
+  void remove(Sandbox& sandbox) {
+    const auto place = std::find_if(sandboxes_.begin(), sandboxes_.end(),
+                                    [&](const auto& one) { return one.get() == &sandbox; });
+    if (place == sandboxes_.end()) return;
+    asio::post(io_, [held = *place] {});  // the sandbox may be running
+    sandboxes_.erase(place);
   }
 
   Sandbox* find(Sandbox::State state, const FunctionScope& scope) {
@@ -174,6 +205,7 @@ class Function final : public Sandbox::Owner, public std::enable_shared_from_thi
   asio::io_context& io_;
   const FunctionProgram program_;
   const FunctionEndpoints& endpoints_;
+  const FunctionClock& clock_;
   engine::Random& random_;
   std::unique_ptr<LocalPort> port_;
   std::deque<FunctionCall> waiting_;
@@ -198,12 +230,12 @@ std::string service_of(const Exchange& exchange) {
 }
 
 // Tells a function that calls another service of AWS what to do, in the form of that service's errors.
-LocalReply no_such_service(const Exchange& exchange) {
+LocalReply no_such_service(const Exchange& exchange, const std::string& variable_option) {
   const std::string service = service_of(exchange);
-  const std::string sentence =
-      "Mayfly has only DynamoDB, its streams and Lambda" + (service.empty() ? "" : ", not " + service) +
-      ". To let a function call another service, give its endpoint, as in --function-env "
-      "AWS_ENDPOINT_URL_S3=http://127.0.0.1:9000";
+  const std::string sentence = "Mayfly has only DynamoDB, its streams and Lambda" +
+                               (service.empty() ? "" : ", not " + service) +
+                               ". To let a function call another service, give its endpoint, as in " +
+                               variable_option + " AWS_ENDPOINT_URL_S3=http://127.0.0.1:9000";
   const std::string error =
       "<Error><Code>ServiceNotEmulated</Code><Message>" + sentence + "</Message></Error>";
   if (service == "s3") return {.status = 400, .body = error, .content_type = "application/xml"};
@@ -215,16 +247,78 @@ LocalReply no_such_service(const Exchange& exchange) {
           .body = R"({"__type":"ServiceNotEmulated","message":")" + sentence + "\"}"};
 }
 
+// Replaces the program by its path.
+Expected<void, std::string> find_program(FunctionProgram& program) {
+  if (program.command.empty())
+    return Unexpected<std::string>{"the command of function " + program.name + " is empty"};
+  const std::string& name = program.command.front();
+  const std::string path = os::program_path(name, host_variable("PATH"));
+  std::error_code error;
+  if (path.empty() && name.find('/') != name.npos && std::filesystem::exists(os::path_of(name), error))
+    return Unexpected<std::string>{"function " + program.name + ": the program " + name +
+                                   " is not executable"};
+  if (path.empty())
+    return Unexpected<std::string>{"function " + program.name + ": there is no program " + name +
+                                   (program.missing.empty() ? "" : ". " + program.missing)};
+  // Absolute, because the program runs in another directory.
+  program.command.front() = os::text_of(std::filesystem::absolute(os::path_of(path), error));
+  return {};
+}
+
+// Calls Function::reload when the code of a function changes.
+class CodeWatch {
+ public:
+  CodeWatch(asio::io_context& io, const std::vector<std::shared_ptr<Function>>& functions) {
+    for (const auto& function : functions)
+      for (const std::string& path : function->program().watched)
+        watched_[path].functions.push_back(function);
+    for (auto& [path, one] : watched_) one.version = code_version(path);
+    thread_ = std::jthread([this, &io](const std::stop_token& stop) { watch(io, stop); });
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds pause{300};
+  struct Watched {
+    std::vector<std::weak_ptr<Function>> functions;
+    std::uint64_t version = 0;
+  };
+
+  void watch(asio::io_context& io, const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, pause, [] { return false; }) && !stop.stop_requested()) {
+      for (auto& [path, one] : watched_) {
+        const std::uint64_t version = code_version(path, stop);
+        if (stop.stop_requested()) return;
+        if (std::exchange(one.version, version) == version) continue;
+        for (const auto& function : one.functions)
+          asio::post(io, [function] {
+            if (const auto live = function.lock()) live->reload();
+          });
+      }
+    }
+  }
+
+  std::map<std::string, Watched> watched_;  // by path; several functions can have the same code
+  std::jthread thread_;
+};
+
 }  // namespace
 
 struct ProgramFunctions::State {
+  explicit State(std::string option) : variable_option(std::move(option)) {}
+
+  const std::string variable_option;
   engine::SystemRandom random;
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   FunctionEndpoints endpoints;
+  FunctionClock clock;
   std::unique_ptr<LocalPort> others;
   std::vector<std::shared_ptr<Function>> functions;
   std::thread thread;
+  std::optional<CodeWatch> watch;
 
   // An exception in a handler, for lack of memory, ends only that handler.
   void serve() {
@@ -244,9 +338,11 @@ struct ProgramFunctions::State {
   }
 };
 
-ProgramFunctions::ProgramFunctions() : state_(std::make_unique<State>()) {}
+ProgramFunctions::ProgramFunctions(std::string variable_option)
+    : state_(std::make_unique<State>(std::move(variable_option))) {}
 
 ProgramFunctions::~ProgramFunctions() {
+  state_->watch.reset();
   if (!state_->thread.joinable()) return;
   state_->run([this] {
     state_->functions.clear();
@@ -257,14 +353,7 @@ ProgramFunctions::~ProgramFunctions() {
 }
 
 Expected<std::string, std::string> ProgramFunctions::add(FunctionProgram program) {
-  if (program.command.empty())
-    return Unexpected<std::string>{"the command of function " + program.name + " is empty"};
-  std::string path = os::program_path(program.command.front(), host_variable("PATH"));
-  if (path.empty())
-    return Unexpected<std::string>{"function " + program.name + ": there is no program " +
-                                   program.command.front() +
-                                   (program.missing.empty() ? "" : ". " + program.missing)};
-  program.command.front() = std::move(path);
+  if (program.problem.empty()) CHECK_OK(find_program(program));
   try {
     if (!state_->thread.joinable()) state_->thread = std::thread([this] { state_->serve(); });
   } catch (const std::system_error& failure) {
@@ -274,24 +363,44 @@ Expected<std::string, std::string> ProgramFunctions::add(FunctionProgram program
     if (!state_->others) {
       auto others = LocalPort::open(
           state_->io,
-          [](const std::shared_ptr<Exchange>& exchange) { exchange->answer(no_such_service(*exchange)); },
+          [option = state_->variable_option](const std::shared_ptr<Exchange>& exchange) {
+            exchange->answer(no_such_service(*exchange, option));
+          },
           event_bytes_max);
       if (!others) return Unexpected{others.error()};
       state_->others = *std::move(others);
       state_->endpoints.others = "http://" + state_->others->address();
     }
-    auto function =
-        std::make_shared<Function>(state_->io, std::move(program), state_->endpoints, state_->random);
+    auto function = std::make_shared<Function>(state_->io, std::move(program), state_->endpoints,
+                                               state_->clock, state_->random);
     auto url = function->listen();
     if (url) state_->functions.push_back(std::move(function));
     return url;
   });
 }
 
-void ProgramFunctions::serve_from(const std::string& url) {
+Expected<void, std::string> ProgramFunctions::follow_clock(Ahead ahead) {
+  const std::string library = fake_time_library();
+  if (library.empty())
+    return Unexpected<std::string>{
+        "--function-clock follow needs libfaketime, which is not installed. On Debian: apt-get install "
+        "libfaketime"};
+  state_->clock.library = library;
+  state_->clock.ahead = std::move(ahead);
+  return {};
+}
+
+void ProgramFunctions::unfollow_clock() {
+  if (state_->thread.joinable()) state_->run([this] { state_->clock.ahead = nullptr; });
+}
+
+void ProgramFunctions::watch() { state_->watch.emplace(state_->io, state_->functions); }
+
+void ProgramFunctions::serve_from(const std::string& url, const std::string& certificates) {
   if (!state_->thread.joinable()) return;
   state_->run([&] {
     state_->endpoints.mayfly = url;
+    state_->endpoints.certificates = certificates;
     for (const auto& function : state_->functions) function->proceed();
   });
 }

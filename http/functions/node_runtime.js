@@ -30,12 +30,13 @@ const failed = (path, error) => {
 let handler;
 try {
   const named = process.argv.at(-1);
-  const dot = named.lastIndexOf(".");
+  const dot = named.indexOf(".", named.lastIndexOf("/") + 1);
   const base = resolve(process.env.LAMBDA_TASK_ROOT ?? ".", named.slice(0, dot));
   const file = [".mjs", ".js", ".cjs"].map((end) => base + end).find(existsSync);
   if (!file) throw Object.assign(new Error(`Cannot find module '${named.slice(0, dot)}'`), { name: "Runtime.ImportModuleError" });
   const loaded = await import(pathToFileURL(file));
-  handler = loaded[named.slice(dot + 1)] ?? loaded.default?.[named.slice(dot + 1)];
+  const exported = (from) => named.slice(dot + 1).split(".").reduce((at, name) => at?.[name], from);
+  handler = exported(loaded) ?? exported(loaded.default);
   if (typeof handler !== "function")
     throw Object.assign(new Error(`${named} is undefined or not exported`), { name: "Runtime.HandlerNotFound" });
 } catch (error) {

@@ -33,12 +33,6 @@ LocalReply accepted() {
                   "\n"};
 }
 
-// The answer of Lambda's Invoke for a call that failed.
-LocalReply unhandled(std::string body) {
-  return {.headers = {{"X-Amz-Function-Error", "Unhandled"}, {"X-Amz-Executed-Version", "$LATEST"}},
-          .body = std::move(body)};
-}
-
 // "3.00"
 std::string seconds_of(milliseconds time) {
   char text[32];
@@ -80,9 +74,9 @@ std::string trace_id(engine::Random& random) {
 
 // As Lambda describes the end of a process. The status of a process that a signal has ended is 128 plus the
 // signal's number.
+constexpr int signals_from = 128;
 std::string how_it_exited(int status) {
   if (status == 0) return "Runtime exited without providing a reason";
-  constexpr int signals_from = 128;
   constexpr std::pair<int, const char*> signals[] = {{1, "hangup"},
                                                      {2, "interrupt"},
                                                      {3, "quit"},
@@ -101,13 +95,19 @@ std::string how_it_exited(int status) {
 
 }  // namespace
 
-Sandbox::Sandbox(boost::asio::io_context& io, const FunctionProgram& program, FunctionScope scope,
-                 Owner& owner, engine::Random& random)
+LocalReply unhandled(std::string body) {
+  return {.headers = {{"X-Amz-Function-Error", "Unhandled"}, {"X-Amz-Executed-Version", "$LATEST"}},
+          .body = std::move(body)};
+}
+
+Sandbox::Sandbox(boost::asio::io_context& io, const FunctionProgram& program, const FunctionClock& clock,
+                 FunctionScope scope, Owner& owner, engine::Random& random)
     : io_(io),
       program_(program),
       scope_(std::move(scope)),
       owner_(owner),
       random_(random),
+      time_(clock),
       limit_(io),
       looks_(io) {}
 
@@ -126,14 +126,16 @@ void Sandbox::start(const FunctionEndpoints& endpoints) {
       });
   if (!port) return fail("Sandbox.Failure", port.error());
   port_ = *std::move(port);
+  time_.set(scope_.account);
+  auto environment = function_environment(program_, scope_, endpoints, port_->address(), log_stream(random_));
+  for (const auto& [name, value] : time_.variables()) environment.push_back(name + "=" + value);
   std::error_code error;
-  child_ = std::make_shared<os::Child>(os::Child::start(
-      {.command = program_.command,
-       .environment =
-           function_environment(program_, scope_, endpoints, port_->address(), log_stream(random_)),
-       .errors_to_output = true,
-       .ends_with_this_process = true},
-      error));
+  child_ = std::make_shared<os::Child>(os::Child::start({.command = program_.command,
+                                                         .environment = std::move(environment),
+                                                         .directory = program_.directory,
+                                                         .errors_to_output = true,
+                                                         .ends_with_this_process = true},
+                                                        error));
   if (error) {
     child_.reset();
     return fail("Runtime.InvalidEntrypoint",
@@ -159,14 +161,15 @@ void Sandbox::give() {
   since_call_ = {};
   const milliseconds time =
       program_.time_max.count() == 0 ? milliseconds(std::chrono::hours(24)) : program_.time_max;
+  const milliseconds ahead = time_.set(scope_.account);
   log::write(log::Level::info,
              "function " + program_.name + ": START RequestId: " + call_->id + " Version: $LATEST");
-  LocalReply reply{
-      .headers = {{"Lambda-Runtime-Aws-Request-Id", call_->id},
-                  {"Lambda-Runtime-Deadline-Ms", std::to_string(unix_milliseconds() + time.count())},
-                  {"Lambda-Runtime-Invoked-Function-Arn", call_->arn},
-                  {"Lambda-Runtime-Trace-Id", trace_id(random_)}},
-      .body = call_->event};
+  LocalReply reply{.headers = {{"Lambda-Runtime-Aws-Request-Id", call_->id},
+                               {"Lambda-Runtime-Deadline-Ms",
+                                std::to_string(unix_milliseconds() + (time + ahead).count())},
+                               {"Lambda-Runtime-Invoked-Function-Arn", call_->arn},
+                               {"Lambda-Runtime-Trace-Id", trace_id(random_)}},
+                   .body = call_->event};
   if (!call_->client_context.empty())
     reply.headers.emplace_back("Lambda-Runtime-Client-Context", call_->client_context);
   std::exchange(waiting_, nullptr)->answer(std::move(reply));
@@ -258,7 +261,7 @@ void Sandbox::finish(LocalReply reply) {
   const std::string name = "function " + program_.name;
   log::write(log::Level::info, name + ": END RequestId: " + call.id);
   std::string report = name + ": REPORT RequestId: " + call.id + " Duration: " + milliseconds_of(time) +
-                       " ms Memory Size: " + std::to_string(function_memory_mb) + " MB";
+                       " ms Memory Size: " + std::to_string(program_.memory_mb) + " MB";
   if (init_time_) report += " Init Duration: " + milliseconds_of(*init_time_) + " ms";
   init_time_.reset();
   log::write(log::Level::info, report);
@@ -301,7 +304,8 @@ void Sandbox::look_often() {
 
 void Sandbox::exited(int status) {
   std::string how = how_it_exited(status);
-  if (state_ == State::starting && !program_.missing.empty()) how += ". " + program_.missing;
+  const bool was_killed = status > signals_from;
+  if (state_ == State::starting && !program_.missing.empty() && !was_killed) how += ". " + program_.missing;
   fail("Runtime.ExitError", how);
 }
 
@@ -351,7 +355,7 @@ void Sandbox::read_output() {
     while (const std::size_t got = child->output().read(piece, error)) {
       for (const char c : std::string_view(piece, got)) {
         const bool ends = c == '\n' || c == '\r';  // Python's client separates lines by returns
-        if (!ends) line += c;
+        if (!ends) line += c == '\t' ? ' ' : c;
         if (ends || line.size() == line_bytes_max) write();
       }
     }

@@ -19,6 +19,7 @@
 
 #include "engine/base/random.h"
 #include "engine/base/stopwatch.h"
+#include "http/functions/fake_time.h"
 #include "http/functions/function.h"
 #include "http/functions/local_port.h"
 #include "os/child.h"
@@ -32,6 +33,9 @@ struct FunctionCall {
   std::string arn, event, client_context;
   std::shared_ptr<Exchange> exchange;
 };
+
+// The answer of Lambda's Invoke for a call that failed.
+LocalReply unhandled(std::string body);
 
 class Sandbox : public std::enable_shared_from_this<Sandbox> {
  public:
@@ -52,9 +56,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
     virtual void ended(Sandbox& sandbox, const std::optional<StartFailure>& failure) = 0;
   };
 
-  // `owner` and `program` outlive the sandbox's process, that is, they live until `ended` or end().
-  Sandbox(boost::asio::io_context& io, const FunctionProgram& program, FunctionScope scope, Owner& owner,
-          engine::Random& random);
+  // `owner`, `program` and `clock` outlive the sandbox's process, that is, they live until `ended` or end().
+  Sandbox(boost::asio::io_context& io, const FunctionProgram& program, const FunctionClock& clock,
+          FunctionScope scope, Owner& owner, engine::Random& random);
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
@@ -65,6 +69,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
   void invoke(FunctionCall call);
   // Ends the process without a call to the owner.
   void end();
+  // The owner ends the sandbox when it is idle, because its code has changed.
+  void retire() { is_retired_ = true; }
+  [[nodiscard]] bool is_retired() const { return is_retired_; }
 
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] const FunctionScope& scope() const { return scope_; }
@@ -90,7 +97,9 @@ class Sandbox : public std::enable_shared_from_this<Sandbox> {
   const FunctionScope scope_;
   Owner& owner_;
   engine::Random& random_;
+  FakeTime time_;
   State state_ = State::starting;
+  bool is_retired_ = false;
   std::unique_ptr<LocalPort> port_;
   std::shared_ptr<os::Child> child_;
   std::shared_ptr<Exchange> waiting_;  // the request for the next invocation

@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <set>
@@ -13,12 +15,14 @@
 #include <thread>
 #include <vector>
 
+#include "http/functions/code_version.h"
 #include "http/functions/runtimes.h"
 #include "http/outbound/client.h"
 #include "http/outbound/invoker.h"
 #include "os/process.h"
 #include "tests/support/own_program.h"
 #include "tests/support/running.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/variables.h"
 
 namespace mayfly::testing {
@@ -389,6 +393,61 @@ TEST_CASE("a command line is split into words as a shell does") {
         std::vector<std::string>{"a", "b", "c d", "efg", ""});
   CHECK(command_words("").empty());
   CHECK(command_words("\"a").empty());
+}
+
+TEST_CASE("a debugger's arguments come first, and the function has one process without time limits") {
+  const auto inspected = [](std::string_view form, std::uint16_t port = 0) {
+    auto program = *http::function_program("f", form);
+    const auto how = http::inspect(program, port);
+    CHECK(how);
+    CHECK(program.time_max.count() == 0);
+    CHECK(program.processes_max == 1);
+    return std::pair(program.command, how ? *how : how.error());
+  };
+  using Words = std::vector<std::string>;
+  const auto [python, to_python] = inspected("python:app.handler");
+  CHECK(python == Words{"python3", "-m", "debugpy", "--listen", "127.0.0.1:5678", "--wait-for-client", "-m",
+                        "awslambdaric", "app.handler"});
+  CHECK(to_python == "debugpy on 127.0.0.1:5678");
+  const auto [node, to_node] = inspected("node:app.handler", 7);
+  CHECK(Words(node.begin(), node.begin() + 3) ==
+        Words{"node", "--inspect-brk=127.0.0.1:7", "--input-type=module"});
+  CHECK(to_node == "Node.js's inspector on 127.0.0.1:7");
+  const auto [java, to_java] = inspected("java:app.jar::com.example.Cart");
+  CHECK(java.at(1) == "-agentlib:jdwp=transport=dt_socket,server=y,suspend=y,address=127.0.0.1:5005");
+  CHECK(to_java == "JDWP on 127.0.0.1:5005");
+  auto program = *http::function_program("f", "exec:./bootstrap");
+  CHECK_FALSE(http::inspect(program, 0));
+}
+
+TEST_CASE("functions connect to 127.0.0.1 if the server listens on all addresses") {
+  CHECK(http::local_url("http://0.0.0.0:8000") == "http://127.0.0.1:8000");
+  CHECK(http::local_url("https://[::]:1") == "https://127.0.0.1:1");
+  CHECK(http::local_url("http://localhost:8000") == "http://localhost:8000");
+}
+
+TEST_CASE("the version of code changes with its files, but not with what it ignores") {
+  namespace fs = std::filesystem;
+  const TemporaryDirectory directory;
+  const auto write = [&](const char* name, const char* text) {
+    const fs::path path = fs::path(directory.path()) / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  };
+  const auto version = [&] { return http::code_version(directory.path()); };
+  const auto empty = version();
+  write("src/app.py", "1");
+  const auto one = version();
+  CHECK(one != empty);
+  for (const char* ignored : {".git/index", "node_modules/a/index.js", "src/__pycache__/app.pyc"})
+    write(ignored, "x");
+  CHECK(version() == one);
+  write("src/app.py", "longer");
+  const auto two = version();
+  CHECK(two != one);
+  write("src/other.py", "1");
+  CHECK(version() != two);
+  CHECK(http::code_version(directory.path() + "/none") == http::code_version(directory.path() + "/none"));
 }
 
 }  // namespace mayfly::testing

@@ -12,8 +12,10 @@ import tempfile
 import time
 import unittest
 
+import boto3
 import botocore.exceptions
 from mayfly_server import MayflyServer, binary, eventually, key_schema, stream
+from tls_test import make_certificate
 
 RUNTIME = pathlib.Path(__file__).parent / "functions/runtime.py"
 # The function must not see these variables of the server's process.
@@ -74,6 +76,18 @@ class FunctionProgramsTest(unittest.TestCase):
         answer, error = self.invoke(server)
         self.assertEqual(error, "Unhandled")
         self.assertIn("--function-env AWS_ENDPOINT_URL_S3=", answer["errorMessage"])
+
+    def test_a_handler_reaches_a_server_with_tls_that_requires_signatures(self):
+        with tempfile.TemporaryDirectory() as directory:
+            cert, key = make_certificate(directory)
+            keys = pathlib.Path(directory, "keys")
+            keys.write_text("[a]\naws_access_key_id = AKIDTEST\naws_secret_access_key = secret\n")
+            server = self.serve("carts.list_tables", "--tls-cert", os.path.relpath(cert), "--tls-key", key,
+                                "--require-signature", "--keys", str(keys), "--function-env", "AWS_ACCESS_KEY_ID=AKIDTEST",
+                                "--function-env", "AWS_SECRET_ACCESS_KEY=secret")
+            client = boto3.client("lambda", endpoint_url=f"https://127.0.0.1:{server.port}", region_name="us-east-1", verify=cert,
+                                  aws_access_key_id="AKIDTEST", aws_secret_access_key="secret")
+            self.assertEqual(json.load(client.invoke(FunctionName="tested")["Payload"]), [])
 
     def test_variables_can_be_given(self):
         server = self.serve("carts.variables", "--function-env", "STAGE=test", "--function-env", "AWS_REGION=eu-west-1")
@@ -155,6 +169,47 @@ class FunctionProgramsTest(unittest.TestCase):
             ids = list(pool.map(lambda _: self.invoke(server)[0][0], range(4)))
         self.assertLessEqual(len(set(ids)), 4)
         self.assertRaises(botocore.exceptions.ClientError, server.client("lambda").invoke, FunctionName="unknown")
+
+    def run_here(self, server, handler):
+        """Starts `mayfly function run`. Returns its process after it has registered the function."""
+        words = ["function", "run", "tested", "--url", server.url, "--", "/usr/bin/python3", "-B", str(RUNTIME), handler]
+        run = subprocess.Popen([binary(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **REAL})
+        self.addCleanup(run.communicate)
+        self.addCleanup(run.kill)
+        self.assertEqual(run.stdout.readline(), f"mayfly runs tested for {server.url}, account 000000000000\n")
+        return run
+
+    def test_the_event_of_the_newest_changes_can_be_piped_to_a_handler_in_another_terminal(self):
+        server = MayflyServer()
+        self.addCleanup(server.stop)
+        carts, seen = (server.create_table(name, {"id": "S"}, key_schema("id"), StreamSpecification=stream())
+                       for name in ("carts", "seen"))
+        for number in range(5):
+            carts.put_item(Item={"id": str(number)})
+        run = self.run_here(server, "carts.remember")
+        pipe = f"{binary()} event dynamodb --from carts --limit 3 | {binary()} invoke tested -"
+        called = subprocess.run(["bash", "-c", pipe], env={"MAYFLY_URL": server.url}, capture_output=True, text=True)
+        self.assertEqual((called.returncode, called.stdout, called.stderr), (0, "null\n", ""))
+        self.assertEqual({item["id"]: item["times"] for item in seen.scan()["Items"]}, {"2": 1, "3": 1, "4": 1})
+        run.terminate()
+        _, log = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("function tested: REPORT RequestId: ", log)
+
+    def test_no_process_survives_function_run_however_it_ends(self):
+        server = MayflyServer()
+        self.addCleanup(server.stop)
+        for end in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            run = self.run_here(server, "carts.process_ids")
+            ids, error = self.invoke(server)
+            self.assertIsNone(error, ids)
+            self.assertTrue(all(is_running(pid) for pid in ids))
+            run.send_signal(end)
+            run.wait(60)
+            eventually(lambda: not any(is_running(pid) for pid in ids), 5)
+            registered = {"tested"} if end == signal.SIGKILL else set()
+            self.assertEqual({one["name"] for one in server.control("GET", "functions")["functions"]}, registered)
 
 
 if __name__ == "__main__":

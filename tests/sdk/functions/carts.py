@@ -17,6 +17,12 @@ def remember(event, context):
     print("remembered", len(event["Records"]))
 
 
+def list_tables(event, context):
+    import boto3
+
+    return boto3.client("dynamodb", endpoint_url=os.environ["AWS_ENDPOINT_URL_DYNAMODB"]).list_tables()["TableNames"]
+
+
 def list_buckets(event, context):
     import boto3
 
