@@ -300,16 +300,6 @@ std::optional<Tree> explanation(const ServerCalls& server, const std::string& ta
   return answer ? json::parse_tree(*answer) : std::nullopt;
 }
 
-Outcome<engine::Instant> account_time(const ServerCalls& server) {
-  const auto answer = server.control("GET", "/_mayfly/clock");
-  if (!answer) return Unexpected{answer.error().sentence};
-  const auto tree = json::parse_tree(*answer);
-  const auto now = tree ? json::string_member(*tree, "now") : std::nullopt;
-  const auto time = now ? compat::control::parse_time(*now) : std::nullopt;
-  if (!time) return Unexpected{std::string("the server did not report its account's time.")};
-  return *time;
-}
-
 // Returns the table's TTL attribute, or an empty string if TTL is off.
 Outcome<std::string> ttl_attribute(ServerCalls& server, const std::string& table) {
   TRY(const Tree answer, operate(server, "DescribeTimeToLive", {{"TableName", table}}));

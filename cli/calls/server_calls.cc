@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "cli/base/nearest.h"
+#include "compat/calls/times.h"
 #include "compat/outbound/page_keys.h"
-#include "engine/base/clock.h"
+#include "compat/wire/percent_encoding.h"
 #include "engine/values/region.h"
 #include "http/access/sigv4.h"
 #include "http/base/log.h"
@@ -33,6 +34,7 @@ CallFailure failure_of(const http::ClientAnswer& answer, bool has_key) {
     return std::string(tree ? json::string_member(*tree, name).value_or("") : "");
   };
   failure.name = member("__type");
+  if (failure.name.empty()) failure.name = answer.header("x-amzn-ErrorType");  // Lambda's errors
   if (const auto hash = failure.name.rfind('#');
       !failure.name.starts_with("mayfly#") && hash != std::string::npos)
     failure.name.erase(0, hash + 1);
@@ -46,10 +48,13 @@ CallFailure failure_of(const http::ClientAnswer& answer, bool has_key) {
   return failure;
 }
 
-Expected<std::string, CallFailure> body_of(Expected<http::ClientAnswer, std::string> answer, bool has_key) {
-  if (!answer) return Unexpected{CallFailure{.name = {}, .sentence = unreachable(answer.error())}};
-  if (answer->status != 200) return Unexpected{failure_of(*answer, has_key)};
-  return std::move(answer->body);
+Unexpected<CallFailure> no_answer(const std::string& reason) {
+  return {CallFailure{.name = {}, .sentence = unreachable(reason)}};
+}
+
+Expected<std::string, CallFailure> body_of(http::ClientAnswer answer, bool has_key) {
+  if (answer.status != 200) return Unexpected{failure_of(answer, has_key)};
+  return std::move(answer.body);
 }
 
 Expected<json::Tree, CallFailure> tree_of(const Expected<std::string, CallFailure>& body) {
@@ -82,10 +87,10 @@ Expected<ServerCalls, std::string> ServerCalls::to(const ServerPlace& place) {
   return ServerCalls(*std::move(url), place);
 }
 
-void ServerCalls::sign_for(http::ClientRequest& request, const http::Key& key,
-                           const std::string& region) const {
+void ServerCalls::sign_for(http::ClientRequest& request, const http::Key& key, const std::string& region,
+                           const std::string& service) const {
   const std::string body = request.body;
-  http::sign(request, body, url_, key, {"dynamodb", region}, engine::SystemClock().now());
+  http::sign(request, body, url_, key, {service, region}, engine::SystemClock().now());
 }
 
 http::ClientRequest ServerCalls::control_request(const std::string& method, const std::string& path,
@@ -99,11 +104,20 @@ http::ClientRequest ServerCalls::control_request(const std::string& method, cons
   return request;
 }
 
+Expected<http::ClientAnswer, CallFailure> ServerCalls::exchange(const http::ClientRequest& request) const {
+  if (time_max_) {
+    auto answer = http::Connections(url_, ca_file_).ask(request, *time_max_);
+    if (!answer) return no_answer(answer.error().sentence);
+    return *std::move(answer);
+  }
+  auto answer = http::fetch(url_, request, {}, ca_file_);
+  if (!answer) return no_answer(answer.error());
+  return *std::move(answer);
+}
+
 Expected<std::string, CallFailure> ServerCalls::ask(const http::ClientRequest& request) const {
-  if (!time_max_) return body_of(http::fetch(url_, request, {}, ca_file_), key_.has_value());
-  auto answer = http::Connections(url_, ca_file_).ask(request, *time_max_);
-  if (!answer) return body_of(Unexpected{std::move(answer.error().sentence)}, key_.has_value());
-  return body_of(*std::move(answer), key_.has_value());
+  TRY(http::ClientAnswer answer, exchange(request));
+  return body_of(std::move(answer), key_.has_value());
 }
 
 Expected<std::string, CallFailure> ServerCalls::control(const std::string& method, const std::string& path,
@@ -113,17 +127,37 @@ Expected<std::string, CallFailure> ServerCalls::control(const std::string& metho
 
 Expected<std::string, CallFailure> ServerCalls::follow(
     const std::string& path, const std::function<bool(std::string_view)>& piece) const {
-  return body_of(http::fetch(url_, control_request("GET", path, {}), piece, ca_file_), key_.has_value());
+  auto answer = http::fetch(url_, control_request("GET", path, {}), piece, ca_file_);
+  if (!answer) return no_answer(answer.error());
+  return body_of(*std::move(answer), key_.has_value());
 }
 
-Expected<json::Tree, CallFailure> ServerCalls::operate(std::string_view operation, const json::Tree& body) {
-  http::ClientRequest request{.method = "POST",
-                              .path = "/",
-                              .content_type = "application/x-amz-json-1.0",
-                              .headers = {{"X-Amz-Target", "DynamoDB_20120810." + std::string(operation)}},
-                              .body = json::print(body)};
+Expected<json::Tree, CallFailure> ServerCalls::operate(std::string_view operation, const json::Tree& body,
+                                                       std::string_view service) {
+  http::ClientRequest request{
+      .method = "POST",
+      .path = "/",
+      .content_type = "application/x-amz-json-1.0",
+      .headers = {{"X-Amz-Target", std::string(service) + "." + std::string(operation)}},
+      .body = json::print(body)};
   sign_for(request, key_for(account_, key_), region());
   return tree_of(ask(request));
+}
+
+Expected<Invoked, CallFailure> ServerCalls::invoke(std::string_view function, const std::string& type,
+                                                   std::string event) {
+  http::ClientRequest request{.method = "POST",
+                              .path = "/2015-03-31/functions/",
+                              .content_type = "application/json",
+                              .headers = {{"X-Amz-Invocation-Type", type}},
+                              .body = std::move(event)};
+  compat::append_encoded(request.path, function, "");
+  request.path += "/invocations";
+  sign_for(request, key_for(account_, key_), region(), "lambda");
+  TRY(http::ClientAnswer answer, exchange(request));
+  if (answer.status < 200 || answer.status > 299) return Unexpected{failure_of(answer, key_.has_value())};
+  std::string error(answer.header("X-Amz-Function-Error"));
+  return Invoked{std::move(answer.body), std::move(error)};
 }
 
 const std::string& ServerCalls::region() {
@@ -173,6 +207,16 @@ Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std:
     if (const std::string meant = nearest(table, *names); !meant.empty())
       sentence += " Did you mean '" + http::log::printable(meant) + "'?";
   return Unexpected{std::move(sentence)};
+}
+
+Expected<engine::Instant, std::string> account_time(const ServerCalls& server) {
+  const auto answer = server.control("GET", "/_mayfly/clock");
+  if (!answer) return Unexpected{answer.error().sentence};
+  const auto tree = json::parse_tree(*answer);
+  const auto now = tree ? json::string_member(*tree, "now") : std::nullopt;
+  const auto time = now ? compat::control::parse_time(*now) : std::nullopt;
+  if (!time) return Unexpected{std::string("the server did not report its account's time.")};
+  return *time;
 }
 
 }  // namespace mayfly::cli

@@ -1,4 +1,5 @@
-// Calls to a running Mayfly server: its control API and DynamoDB's operations, in one account and region.
+// Calls to a running Mayfly server: its control API, the operations of DynamoDB and its streams, and Lambda's
+// Invoke, in one account and region.
 //
 //   auto server = ServerCalls::to({.url = "http://127.0.0.1:8000", .account = "000000000042"});
 //   auto clock = server->control("GET", "/_mayfly/clock");
@@ -6,7 +7,7 @@
 //   if (!page && page.error().name == "ResourceNotFoundException") …
 //
 // Requests are signed with the environment's key (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) if there is one.
-// Operations are always signed, because only a signature names their account and region.
+// Operations and invocations are always signed, because only a signature names their account and region.
 #pragma once
 
 #include <chrono>
@@ -19,6 +20,7 @@
 
 #include "compat/json/json_tree.h"
 #include "compat/outbound/url.h"
+#include "engine/base/clock.h"
 #include "engine/base/expected.h"
 #include "http/access/keys.h"
 #include "http/outbound/client.h"
@@ -35,6 +37,12 @@ struct ServerPlace {
 struct CallFailure {
   std::string name;      // "ResourceNotFoundException", "mayfly#NotFound"; empty: the server did not answer
   std::string sentence;  // human-readable, without control characters
+};
+
+// The result of Lambda's Invoke.
+struct Invoked {
+  std::string payload;  // empty for the types Event and DryRun
+  std::string error;    // X-Amz-Function-Error, such as "Unhandled"; empty: the function succeeded
 };
 
 // Returns the environment's key if it belongs to `account`. Otherwise returns a key that names the account.
@@ -56,8 +64,14 @@ class ServerCalls {
   // returns false to end the call.
   [[nodiscard]] Expected<std::string, CallFailure> follow(
       const std::string& path, const std::function<bool(std::string_view)>& piece) const;
-  // Performs one DynamoDB operation. Numbers in the answer keep their text (Decimals::as_written).
-  Expected<json::Tree, CallFailure> operate(std::string_view operation, const json::Tree& body);
+  // Performs one operation of DynamoDB, or of another service that X-Amz-Target names. Numbers in the answer
+  // keep their text (Decimals::as_written).
+  Expected<json::Tree, CallFailure> operate(std::string_view operation, const json::Tree& body,
+                                            std::string_view service = "DynamoDB_20120810");
+  // Calls a function. `type` is RequestResponse, Event or DryRun, and `event` is JSON. A function that fails
+  // is not a failure of the call.
+  Expected<Invoked, CallFailure> invoke(std::string_view function, const std::string& type,
+                                        std::string event);
 
   [[nodiscard]] const std::string& account() const { return account_; }
   // Returns --region or the server's default region, which is requested once. Returns "us-east-1" if the
@@ -66,10 +80,13 @@ class ServerCalls {
 
  private:
   ServerCalls(compat::outbound::Url url, const ServerPlace& place);
+  [[nodiscard]] Expected<http::ClientAnswer, CallFailure> exchange(const http::ClientRequest& request) const;
+  // Like exchange, but a status other than 200 is a failure.
   [[nodiscard]] Expected<std::string, CallFailure> ask(const http::ClientRequest& request) const;
   [[nodiscard]] http::ClientRequest control_request(const std::string& method, const std::string& path,
                                                     const std::string& body) const;
-  void sign_for(http::ClientRequest& request, const http::Key& key, const std::string& region) const;
+  void sign_for(http::ClientRequest& request, const http::Key& key, const std::string& region,
+                const std::string& service = "dynamodb") const;
 
   compat::outbound::Url url_;
   std::string ca_file_, account_, region_;
@@ -83,5 +100,8 @@ Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server,
 // Returns the member Table of DescribeTable's answer. The error is a human-readable sentence. If the table
 // does not exist, the error suggests a table with a similar name.
 Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std::string& table);
+
+// Returns the time of the account's clock. The error is a human-readable sentence.
+Expected<engine::Instant, std::string> account_time(const ServerCalls& server);
 
 }  // namespace mayfly::cli

@@ -23,6 +23,9 @@ TEST_CASE("words that do not depend on a server are completed without a server")
   CHECK(completed("mayfly clock adv") == "advance\n");
   CHECK(completed("mayfly  clock   advance --se") == "--settle\n");
   CHECK(completed("mayfly it") == "item\n");
+  CHECK(completed("mayfly function ru") == "run\n");
+  CHECK(completed("mayfly event ") == "dynamodb\n");
+  CHECK(completed("mayfly invoke f --as") == "--async\n");
   CHECK(completed("mayfly help it") == "item\n");
   for (const char* command : {"metrics", "sweep", "sweep plan", "sweep backfill", "export", "import"})
     CHECK(completed("mayfly " + std::string(command) + " --js") == "--json\n");
@@ -57,6 +60,9 @@ TEST_CASE("names that a running server knows are completed") {
   CHECK(completed("mayfly table create" + url).empty());
   CHECK(completed("mayfly snapshot restore" + url) == "1\n");
   CHECK(completed("mayfly function remove" + url) == "reminder\n");
+  CHECK(completed("mayfly invoke" + url + "re") == "reminder\n");
+  CHECK(completed("mayfly invoke" + url + "reminder ").empty());
+  CHECK(completed("mayfly event dynamodb" + url + "--from carp") == "carpets\n");
   CHECK(server.end_cleanly());
 }
 
