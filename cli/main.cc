@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -15,6 +17,8 @@
 #include "cli/base/fail.h"
 #include "cli/base/notices.h"
 #include "cli/calls/mcp.h"
+#include "cli/deployment/code_directories.h"
+#include "cli/deployment/functions.h"
 #include "cli/options/options.h"
 #include "cli/schemas/create.h"
 #include "cli/schemas/files.h"
@@ -24,11 +28,11 @@
 #include "http/base/log.h"
 #include "http/connections/server.h"
 #include "http/functions/functions.h"
-#include "http/functions/runtimes.h"
 #include "http/outbound/invoker.h"
 #include "http/requests/route.h"
 #include "os/file.h"
 #include "os/memory.h"
+#include "os/path.h"
 #include "os/process.h"
 #include "os/terminal.h"
 
@@ -94,47 +98,41 @@ class EndsInTime {
   std::optional<Deadline> deadline_;
 };
 
-// Creates the tables of --schema, in the default account.
-Expected<void, std::string> create_tables(compat::Emulator& emulator, const ServeOptions& options) {
-  schemas::SchemaContext context{.region = options.region, .strict = options.schema_strict};
-  TRY(context.parameters, schemas::schema_parameters(options.schema_parameters));
-  const schemas::Reports reports{
-      [](const std::string& sentence) { http::log::write(http::log::Level::info, sentence); },
-      [](const std::string& sentence) { http::log::write(http::log::Level::warning, sentence); }};
+schemas::Reports to_log() {
+  return {[](const std::string& sentence) { http::log::write(http::log::Level::info, sentence); },
+          [](const std::string& sentence) { http::log::write(http::log::Level::warning, sentence); }};
+}
+
+// Reads the files of --schema.
+Expected<schemas::SchemaFiles, std::string> read_schemas(const ServeOptions& options,
+                                                         const schemas::SchemaContext& context,
+                                                         const schemas::Reports& reports) {
+  schemas::SchemaFiles all;
+  if (options.schema_functions && options.schemas.empty())
+    return Unexpected{
+        std::string("--functions creates the functions of --schema files: give a file with --schema")};
   for (const std::string& path : options.schemas) {
-    TRY(const auto read, schemas::read_schema_files(path, context));
+    TRY(auto read, schemas::read_schema_files(path, context));
     for (const std::string& warning : read.warnings) reports.warning(warning);
-    CHECK_OK(schemas::create_tables(emulator, read.tables, context, reports));
+    all.append(std::move(read));
   }
-  return {};
+  return all;
 }
 
-// Registers a function that is a URL or a program.
-Expected<compat::triggers::Function, std::string> function_of(const std::string& name, std::string_view what,
-                                                              const ServeOptions& options,
-                                                              http::ProgramFunctions& programs) {
-  if (!http::is_function_program(what)) {
-    TRY(auto url, compat::outbound::Url::parse(what));
-    return compat::triggers::Function{std::move(url)};
-  }
-  auto read = http::function_program(name, what);
-  if (!read) return Unexpected{"--function " + read.error()};
-  http::FunctionProgram program = *std::move(read);
-  program.time_max = options.function_time_max;
-  program.processes_max = options.function_processes_max;
-  for (const std::string& variable : options.function_variables) {
-    const auto equals = variable.find('=');
-    program.variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-  }
-  TRY(const auto address, programs.add(std::move(program)));
-  TRY(auto url, compat::outbound::Url::parse(address));
-  // The program's own limit comes first.
-  return compat::triggers::Function{std::move(url), compat::triggers::Function::time_max_max};
-}
+// The programs of functions, and the code that they run. The programs end first.
+struct Programs {
+  deployment::CodeDirectories directories;
+  http::ProgramFunctions functions;
+};
 
-// Opens the emulator and creates the tables of --schema.
+// Opens the emulator, and creates what the files of --schema define, in the default account.
 Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const ServeOptions& options,
-                                                                       http::ProgramFunctions& programs) {
+                                                                       Programs& programs) {
+  const schemas::Reports reports = to_log();
+  schemas::SchemaContext context{
+      .region = options.region, .strict = options.schema_strict, .functions = options.schema_functions};
+  TRY(context.parameters, schemas::schema_parameters(options.schema_parameters));
+  TRY(const schemas::SchemaFiles defined, read_schemas(options, context, reports));
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
@@ -189,16 +187,12 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
       return Unexpected{"--bucket must be NAME=DIR, got '" + text + "'"};
     emulator_options.buckets.directories[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  for (const std::string& text : options.functions) {
-    const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return Unexpected{"--function must be NAME=URL, got '" + text + "'"};
-    const std::string name = text.substr(0, equals);
-    std::string_view what = std::string_view(text).substr(equals + 1);
-    TRY(emulator_options.triggers.functions[name], function_of(name, what, options, programs));
-  }
+  TRY(emulator_options.triggers.functions,
+      deployment::start_functions(options.functions, defined.functions, programs.directories,
+                                  programs.functions, reports));
   TRY(auto emulator, compat::Emulator::open(std::move(emulator_options)));
-  CHECK_OK(create_tables(*emulator, options));
+  CHECK_OK(schemas::create_tables(*emulator, defined.tables, context, reports));
+  CHECK_OK(schemas::create_mappings(*emulator, defined.mappings, context, reports));
   return emulator;
 }
 
@@ -207,6 +201,34 @@ Expected<std::unique_ptr<http::Server>, std::string> start_server(compat::Emulat
   http::ServerSettings settings = options.server;
   TRY(settings.access.keys, http::Keys::required(options.require_signature, options.keys_file));
   return http::Server::start(emulator, std::move(settings));
+}
+
+struct FollowsClock {
+  explicit FollowsClock(http::ProgramFunctions& functions) : functions(functions) {}
+  ~FollowsClock() { functions.unfollow_clock(); }
+  FollowsClock(const FollowsClock&) = delete;
+  FollowsClock& operator=(const FollowsClock&) = delete;
+  http::ProgramFunctions& functions;
+};
+
+Expected<void, std::string> follow_clock(http::ProgramFunctions& functions, engine::Database& database) {
+  return functions.follow_clock([&database](const std::string& id) {
+    // Does not create the account: any program on the machine can call a function in the name of an account.
+    for (const engine::Account* account : database.accounts().all())
+      if (account->id() == id)
+        return std::chrono::milliseconds(account->now() - database.accounts().host().now());
+    return std::chrono::milliseconds(0);
+  });
+}
+
+// Tells functions that are programs where the server is.
+void serve_functions(http::ProgramFunctions& functions, const http::Server& server,
+                     const ServeOptions& options) {
+  std::error_code ignored;
+  std::string certificates;
+  if (!options.server.tls_cert_file.empty())
+    certificates = os::text_of(std::filesystem::absolute(os::path_of(options.server.tls_cert_file), ignored));
+  functions.serve_from(http::local_url(server.url()), certificates);
 }
 
 // While `applies` is true, a signal ends the process within a second, because the process may be blocked: a
@@ -230,12 +252,21 @@ int serve(const ServeOptions& options) {
   os::return_freed_memory();
   http::log::set_level(options.log_level);
 
-  http::ProgramFunctions programs;
+  Programs programs;
   auto emulator = open_emulator(options, programs);
   if (!emulator) return fail(emulator.error());
+  const FollowsClock follows_clock(programs.functions);  // ends before the emulator
+  if (options.functions.follow_clock) {
+    if (options.require_signature)
+      return fail(
+          "--function-clock follow cannot be combined with --require-signature, because functions would sign "
+          "their requests at the account's time");
+    const auto follows = follow_clock(programs.functions, (*emulator)->database());
+    if (!follows) return fail(follows.error());
+  }
   auto server = start_server(**emulator, options);
   if (!server) return fail(server.error());
-  programs.serve_from((*server)->url());
+  serve_functions(programs.functions, **server, options);
 
   if (!options.port_file.empty()) {
     if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
@@ -261,6 +292,7 @@ int serve(const ServeOptions& options) {
   const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
   http::log::write(http::log::Level::info, why + ": exiting");
   server->reset();
+  programs.functions.unfollow_clock();
   emulator->reset();
   return 0;
 }
@@ -275,7 +307,7 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   http::log::set_level(options.log_level);
   const os::File out = os::take_standard_output();
   if (!out.is_open()) return fail("standard output is closed");
-  http::ProgramFunctions programs;  // stays empty, because mcp has no --function
+  Programs programs;  // stays empty, because mcp has neither --function nor --functions
   auto emulator = open_emulator(options, programs);
   if (!emulator) return fail(emulator.error());
   std::unique_ptr<http::Server> server;
@@ -315,6 +347,9 @@ int main(int argc, char** argv) try {
   if (command_line.directory) return mayfly::cli::run_directory_command(*command_line.directory);
   if (command_line.transfer) return mayfly::transfer::run_transfer(*command_line.transfer);
   if (command_line.item) return mayfly::cli::run_item_command(*command_line.item);
+  if (command_line.invoke) return mayfly::cli::run_invoke_command(*command_line.invoke);
+  if (command_line.event) return mayfly::cli::run_event_command(*command_line.event);
+  if (command_line.run) return mayfly::cli::run_function(*command_line.run);
   return command_line.control ? mayfly::cli::run_command(*command_line.control) : command_line.exit_code;
 } catch (const std::system_error& failure) {
   // Threads or file descriptors have run out, and every command needs both.

@@ -29,7 +29,10 @@ ROOMS = {
     "os": upwards("posix", "windows"),
     "engine": upwards("base", "values", "schema", "storage", "time", "tables", "items", "background", "verify"),
     "http": upwards("base", "requests", "access", "outbound", "functions", "endpoints", "connections"),
-    "cli": upwards("base", "aws", "schemas", "views", "calls", "sweep", "anonymize", "table_files", "transfer", "options"),
+    "cli": upwards(
+        "base", "aws", "schemas", "deployment", "views", "calls", "sweep", "anonymize", "table_files", "functions", "transfer",
+        "options"
+    ),
     "compat": {
         "json": set(),
         "wire": {"json"},

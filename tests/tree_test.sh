@@ -46,7 +46,7 @@ included_in "only engine/storage/storage, storage_files and storage_jobs include
         'engine/storage/storage((_files)?[.]cc|_jobs[.]h)' os engine compat http cli embed include
 included_in "only tests and benchmarks use Boost.JSON" 'boost/json' "$nowhere" os engine compat http cli embed include
 included_in "nlohmann's JSON is for JSON that people read and write: control calls, stored settings, commands" 'nlohmann/' \
-        '(compat/json/json_tree[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/wire/plain_values[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/lambda/(functions|event_source_mapping)[.]cc|compat/triggers/rest[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer|anonymize|table_files)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/json/json_tree[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/wire/plain_values[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/lambda/(functions|event_source_mapping)[.]cc|compat/triggers/rest[.]cc|cli/(calls|functions|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer|anonymize|table_files)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         os engine compat http cli embed include
 included_in "only the connection files include Asio and Beast" 'boost/(asio|beast)' \
         'http/(connections/(session|server)|requests/request_parser|access/access|endpoints/text_page|outbound/(client|invoker|name_lookup)|functions/(local_port|sandbox|functions)|base/tls)[.](h|cc)' os engine compat http cli embed include
@@ -56,8 +56,8 @@ included_in "only http/outbound/name_lookup.cc includes c-ares" 'ares[.]h' 'http
 included_in "only compat/buckets/s3_xml.cc includes Expat" 'expat[.]h' 'compat/buckets/s3_xml[.]cc' os engine compat http cli embed include
 included_in "only the compression files include zlib and Zstandard" '(zlib|zstd)[.]h' \
         '(http/requests/compression|compat/data_files/compression)[.]cc' os engine compat http cli embed include
-included_in "only http/base/crc32.cc includes libdeflate" 'libdeflate[.]h' 'http/base/crc32[.]cc' os engine compat http cli embed include
-included_in "only the option files of cli include CLI11" 'CLI/' 'cli/options/(option_text[.]h|(options|option_text|control_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' os engine compat http cli embed include
+included_in "only http/base/crc32.cc and cli/deployment/unzip.cc include libdeflate" 'libdeflate[.]h' '(http/base/crc32|cli/deployment/unzip)[.]cc' os engine compat http cli embed include
+included_in "only the option files of cli include CLI11" 'CLI/' 'cli/options/(option_text[.]h|(options|option_text|control_options|function_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' os engine compat http cli embed include
 included_in "only cli/schemas/yaml.cc includes libyaml" 'yaml[.]h' 'cli/schemas/yaml[.]cc' os engine compat http cli embed include
 included_in "mayfly.h includes only the standard library" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
 included_in "mayfly_c.h includes only stddef.h and stdint.h" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h

@@ -156,13 +156,14 @@ Words values_of(const Place& place, const std::string& name) {
   if (!server) return {};
   server->limit_time(time_max);
   // `table create` takes a new name, so there is nothing to complete.
-  if ((name == "TABLE" && place.path != "mayfly table create") || name == "--table")
+  if ((name == "TABLE" && place.path != "mayfly table create") || name == "--table" ||
+      (name == "--from" && place.path == "mayfly event dynamodb"))
     return tables_of(*server);
   if (name == "ID" && place.path.starts_with("mayfly snapshot"))
     return listed_names(*server, "/_mayfly/snapshots", "snapshots", "id");
   if (name == "ID" && place.path.starts_with("mayfly jobs"))
     return listed_names(*server, "/_mayfly/jobs", "jobs", "id");
-  if (name == "NAME" && place.path == "mayfly function remove")
+  if (name == "NAME" && (place.path == "mayfly function remove" || place.path == "mayfly invoke"))
     return listed_names(*server, "/_mayfly/functions", "functions", "name");
   return {};
 }

@@ -127,7 +127,7 @@ constexpr std::pair<std::string_view, const char*> groups[] = {
     {"snapshot", "Save and restore an account: tables, streams and clock"},
     {"stream", "List, split and roll over the shards of a table's stream"},
     {"replication", "Delay or pause replication between the regions of global tables"},
-    {"function", "Register functions that event source mappings and Invoke call"},
+    {"function", "Register and run functions that event source mappings and Invoke call"},
     {"faults", "Make operations fail on purpose"},
     {"failpoint", "Hold an item's expiry just before the item is deleted"},
 };

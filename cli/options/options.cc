@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <functional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "cli/base/fail.h"
@@ -12,6 +14,7 @@
 #include "cli/options/completion.h"
 #include "cli/options/control_options.h"
 #include "cli/options/dynamodb_local.h"
+#include "cli/options/function_options.h"
 #include "cli/options/help_files.h"
 #include "cli/options/item_options.h"
 #include "cli/options/option_text.h"
@@ -92,9 +95,32 @@ std::string check_function(const std::string& text) {
   return must_be("NAME=URL such as reminder=http://127.0.0.1:9000/, or NAME=exec:COMMAND", text);
 }
 
-std::string check_function_env(const std::string& text) {
+// A comma separates functions, unless the text after it cannot be one: commands can contain commas.
+std::vector<std::string> whole_functions(const std::vector<std::string>& pieces) {
+  std::vector<std::string> functions;
+  for (const std::string& piece : pieces) {
+    const auto equals = piece.find('=');
+    const std::string_view what =
+        equals == std::string::npos ? "" : std::string_view(piece).substr(equals + 1);
+    const bool begins_one = http::is_function_program(what) || compat::outbound::Url::parse(what);
+    if (functions.empty() || begins_one)
+      functions.push_back(piece);
+    else
+      functions.back() += "," + piece;
+  }
+  return functions;
+}
+
+std::string check_function_inspect(const std::string& text) {
   const auto equals = text.find('=');
-  return equals != 0 && equals != std::string::npos ? "" : must_be("NAME=VALUE", text);
+  if (equals == std::string::npos && !text.empty()) return {};
+  std::uint16_t port = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] =
+      std::from_chars(text.data() + std::min(equals, text.size() - 1) + 1, end, port);
+  if (equals == 0 || text.empty() || failure != std::errc{} || stop != end || port == 0)
+    return "must be NAME or NAME=PORT, got '" + text + "'";
+  return {};
 }
 
 constexpr std::int64_t megabyte = 1024 * 1024;
@@ -313,6 +339,10 @@ void add_table_options(CLI::App& serve, ServeOptions& options) {
                 "Stop if a file of a --schema directory cannot be read, instead of skipping it")
       ->envname("MAYFLY_SCHEMA_STRICT");
   serve
+      .add_flag("--functions", options.schema_functions,
+                "Also create the functions and event source mappings of --schema files")
+      ->envname("MAYFLY_FUNCTIONS");
+  serve
       .add_flag("--shared-regions", options.shared_regions,
                 "Use one set of tables for all regions, like DynamoDB Local's -sharedDb")
       ->envname("MAYFLY_SHARED_REGIONS");
@@ -337,14 +367,20 @@ void add_table_options(CLI::App& serve, ServeOptions& options) {
 void add_endpoint_options(CLI::App& serve, ServeOptions& options) {
   serve.option_defaults()->group("Functions, Kinesis and S3");
   serve
-      .add_option("--function", options.functions,
-                  "Register a function that event source mappings and Invoke can call")
+      .add_option_function<std::vector<std::string>>(
+          "--function",
+          [&options](const std::vector<std::string>& pieces) {
+            options.functions.functions = whole_functions(pieces);
+            for (const std::string& function : options.functions.functions)
+              if (const std::string problem = check_function(function); !problem.empty())
+                throw CLI::ValidationError("--function", problem);
+          },
+          "Register a function that event source mappings and Invoke can call")
       ->envname("MAYFLY_FUNCTION")
-      ->check(check_function)
       ->delimiter(',')
       ->type_name("NAME=URL");
   serve
-      .add_option("--function-env", options.function_variables,
+      .add_option("--function-env", options.functions.variables,
                   "Set a variable in the environment of functions that are programs")
       ->envname("MAYFLY_FUNCTION_ENV")
       ->check(check_function_env)
@@ -353,18 +389,38 @@ void add_endpoint_options(CLI::App& serve, ServeOptions& options) {
   serve
       .add_option_function<std::int64_t>(
           "--function-seconds-max",
-          [&options](std::int64_t seconds) { options.function_time_max = std::chrono::seconds(seconds); },
-          "Time limit for an invocation of a function that is a program (default: 60; 0: none, for "
-          "debuggers)")
+          [&options](std::int64_t seconds) { options.functions.time_max = std::chrono::seconds(seconds); },
+          "Time limit for an invocation of a function that is a program (default: 60, or a described "
+          "function's Timeout; 0: none, for debuggers)")
       ->envname("MAYFLY_FUNCTION_SECONDS_MAX")
       ->check(between(0, 900));
   serve
       .add_option(
-          "--function-processes-max", options.function_processes_max,
+          "--function-processes-max", options.functions.processes_max,
           "Maximum processes of each function that is a program; one process for each concurrent invocation")
       ->envname("MAYFLY_FUNCTION_PROCESSES_MAX")
       ->check(between(1, 100))
       ->capture_default_str();
+  serve
+      .add_option("--function-inspect", options.functions.inspected,
+                  "Make the function NAME wait for a debugger: debugpy, Node.js's inspector or JDWP")
+      ->envname("MAYFLY_FUNCTION_INSPECT")
+      ->check(check_function_inspect)
+      ->delimiter(',')
+      ->type_name("NAME[=PORT]");
+  serve
+      .add_option_function<std::string>(
+          "--function-clock",
+          [&options](const std::string& clock) { options.functions.follow_clock = clock == "follow"; },
+          "Time that functions see: host, or follow for the account's time, with libfaketime (default: host)")
+      ->envname("MAYFLY_FUNCTION_CLOCK")
+      ->check([](const std::string& clock) {
+        return clock == "host" || clock == "follow" ? std::string()
+                                                    : "must be host or follow, got '" + clock + "'";
+      })
+      ->type_name("CLOCK");
+  serve.add_flag("--watch", options.functions.watch, "Use the new code of functions when their files change")
+      ->envname("MAYFLY_WATCH");
   serve
       .add_option("--destination-dir", options.destination_directory,
                   "Let event source mappings write failed batches to files in DIR (default: disabled)")
@@ -529,7 +585,8 @@ void in_groups(CLI::App& app) {
       {"Tables and items", {"table", "item", "tail", "await"}},
       {"Time", {"clock", "ttl"}},
       {"Tests", {"snapshot", "reset", "faults", "failpoint"}},
-      {"Streams, functions and regions", {"stream", "triggers", "function", "jobs", "replication"}},
+      {"Streams, functions and regions",
+       {"stream", "triggers", "function", "invoke", "event", "jobs", "replication"}},
       {"Data", {"export", "import", "sweep", "verify", "repair"}},
       {"Other", {"mcp", "completion", "manual", "help", "version"}}};
   for (const auto& [group, names] : groups)
@@ -623,10 +680,14 @@ CommandLine parse_command_line(int argc, char** argv) {
   McpCommand mcp_command;
   transfer::TransferCommand transfer_command;
   ItemCommand item_command;
+  InvokeCommand invoke_command;
+  EventCommand event_command;
+  FunctionRun function_run;
   std::string shell;
   std::vector<std::string> line;
 
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const std::vector<std::string> program = cut_program(words);
   if (words.empty()) {
     print(overview);
     return {.exit_code = printed(0)};
@@ -653,6 +714,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   if (!serves) {
     add_item_commands(app, item_command);
     add_control_commands(app, command);
+    add_function_commands(app, invoke_command, event_command, function_run, program);
     add_transfer_commands(app, transfer_command);
     add_sweep_commands(app, sweep_command);
     add_directory_commands(app, directory_command);
@@ -705,6 +767,9 @@ CommandLine parse_command_line(int argc, char** argv) {
     if (app.got_subcommand(name)) return {.transfer = std::move(transfer_command)};
   for (const char* name : {"table", "item"})
     if (app.got_subcommand(name)) return {.item = std::move(item_command)};
+  if (app.got_subcommand("invoke")) return {.invoke = std::move(invoke_command)};
+  if (app.got_subcommand("event")) return {.event = std::move(event_command)};
+  if (app.get_subcommand("function")->got_subcommand("run")) return {.run = std::move(function_run)};
   return {.control = std::move(command)};
 }
 

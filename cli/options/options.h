@@ -3,6 +3,7 @@
 //   mayfly serve --port 8000                  each option is also a variable, MAYFLY_PORT
 //   mayfly clock advance 48h                  a call to a running server's control API
 //   mayfly item get carts 1                   tables and items of a running server
+//   mayfly invoke reminder event.json         functions of a running server
 //   mayfly verify --data DIR                  a data directory
 //   mayfly export --all --to DIR              copying tables between servers, directories and files
 //   mayfly -jar DynamoDBLocal.jar -inMemory   DynamoDB Local's arguments (dynamodb_local.h)
@@ -19,6 +20,10 @@
 #include "cli/calls/directory_commands.h"
 #include "cli/calls/item_command.h"
 #include "cli/calls/mcp.h"
+#include "cli/deployment/functions.h"
+#include "cli/functions/event_command.h"
+#include "cli/functions/function_run.h"
+#include "cli/functions/invoke_command.h"
 #include "cli/sweep/sweep_command.h"
 #include "cli/transfer/transfer.h"
 #include "compat/lambda/trigger_options.h"
@@ -28,7 +33,6 @@
 #include "engine/time/account.h"
 #include "http/base/log.h"
 #include "http/connections/server.h"
-#include "http/functions/function.h"
 
 namespace mayfly::cli {
 
@@ -55,10 +59,7 @@ struct ServeOptions {
   std::int64_t ttl_cooldown_seconds = 0;
   std::optional<std::size_t> collection_bytes_max;
   std::uint32_t stream_shards = 1;
-  std::vector<std::string> functions;           // NAME=URL, NAME=exec:COMMAND, …
-  std::vector<std::string> function_variables;  // NAME=VALUE
-  std::chrono::milliseconds function_time_max = http::FunctionProgram().time_max;
-  std::size_t function_processes_max = http::FunctionProgram().processes_max;
+  deployment::FunctionOptions functions;
   std::string kinesis_endpoint;                // empty: none
   std::vector<std::string> buckets;            // NAME=DIR
   std::string s3_endpoint;                     // empty: none
@@ -66,6 +67,7 @@ struct ServeOptions {
   std::vector<std::string> schemas;            // files and directories
   std::vector<std::string> schema_parameters;  // NAME=VALUE
   bool schema_strict = false;                  // an unreadable file in a directory makes the start fail
+  bool schema_functions = false;               // also create functions and event source mappings
   bool require_signature = false;
   std::string keys_file;  // empty: the environment's key
   http::log::Level log_level = http::log::Level::info;
@@ -81,6 +83,9 @@ struct CommandLine {
   std::optional<DirectoryCommand> directory{};
   std::optional<transfer::TransferCommand> transfer{};
   std::optional<ItemCommand> item{};
+  std::optional<InvokeCommand> invoke{};
+  std::optional<EventCommand> event{};
+  std::optional<FunctionRun> run{};
   int exit_code = 0;  // if no command is set: everything has been printed
 };
 

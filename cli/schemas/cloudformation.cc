@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/schemas/cloudformation_functions.h"
 #include "cli/schemas/intrinsics.h"
 #include "engine/base/text.h"
 
@@ -294,9 +295,11 @@ Expected<void, std::string> read_cloudformation(const Tree& tree, const std::str
     files.warnings.push_back(file + ": no table is created, because the Condition of each table is false: " +
                              unmade + ". Set parameters with --schema-parameter NAME=VALUE");
   }
+  if (context.functions) CHECK_OK(read_cloudformation_functions(tree, *values, file, files));
   if (values->unknown().empty()) return {};
   files.warnings.push_back(
-      file + ": tags have placeholders for unknown values: " + engine::joined(values->unknown(), ", ") +
+      file + ": " + (context.functions ? "tags and environments" : "tags") +
+      " have placeholders for unknown values: " + engine::joined(values->unknown(), ", ") +
       ". Set them with --schema-parameter NAME=VALUE");
   return {};
 }

@@ -5,6 +5,9 @@
 #include <thread>
 #include <utility>
 
+#include "compat/triggers/rest.h"
+#include "compat/triggers/triggers.h"
+
 namespace mayfly::schemas {
 
 namespace {
@@ -19,11 +22,17 @@ Answer ask(compat::Emulator& emulator, const SchemaContext& context, const Schem
                           json::print(request.body));
 }
 
-std::string status_of(compat::Emulator& emulator, const SchemaContext& context, const std::string& table) {
+// Returns a member of DescribeTable's response, or an empty string if the table does not exist.
+std::string described(compat::Emulator& emulator, const SchemaContext& context, const std::string& table,
+                      const char* member) {
   const Answer answer = ask(emulator, context, {"DescribeTable", {{"TableName", table}}});
   const auto tree = json::parse_tree(answer.body);
   const Tree* described = answer.status == 200 && tree ? json::member(*tree, "Table") : nullptr;
-  return described != nullptr ? std::string(json::string_member(*described, "TableStatus").value_or("")) : "";
+  return described != nullptr ? std::string(json::string_member(*described, member).value_or("")) : "";
+}
+
+std::string status_of(compat::Emulator& emulator, const SchemaContext& context, const std::string& table) {
+  return described(emulator, context, table, "TableStatus");
 }
 
 // Returns the error's name and message: "ValidationException: One or more parameter values were invalid: …".
@@ -106,6 +115,37 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const std:
     }
     const std::string with_items = items > 0 ? " with " + std::to_string(items) + " items" : "";
     reports.notice("created table " + schema.table + with_items + " (" + schema.where + ")");
+  }
+  return {};
+}
+
+Expected<void, std::string> create_mappings(compat::Emulator& emulator,
+                                            const std::vector<MappingSchema>& mappings,
+                                            const SchemaContext& context, const Reports& reports) {
+  for (const MappingSchema& mapping : mappings) {
+    const std::string table = table_of_stream(mapping.stream).value_or("");
+    const std::string function(json::string_member(mapping.request, "FunctionName").value_or(""));
+    if (status_of(emulator, context, table).empty())
+      return Unexpected{mapping.where + ": table " + table +
+                        " does not exist. Pass the file that defines it with another --schema"};
+    Tree request = mapping.request;
+    request["EventSourceArn"] = described(emulator, context, table, "LatestStreamArn");
+    if (request["EventSourceArn"] == "")
+      return Unexpected{mapping.where + ": table " + table + " has no stream"};
+    const engine::Scope scope{context.account, context.region};
+    const std::string body = json::print(request);
+    const Answer answer = compat::triggers::answer_rest(
+        emulator.triggers(),
+        {.scope = scope, .method = "POST", .path = "/2015-03-31/event-source-mappings/", .body = body});
+    constexpr int accepted = 202, conflict = 409;
+    if (answer.status != accepted && answer.status != conflict)
+      return Unexpected{mapping.where + ": CreateEventSourceMapping: " + message_of(answer)};
+    if (!emulator.triggers().functions().find(context.account, function.substr(function.rfind(':') + 1)))
+      reports.warning(mapping.where + ": no function has the name " + function +
+                      ". The mapping waits until there is one");
+    reports.notice((answer.status == conflict ? "already mapped" : "mapped") +
+                   (" the stream of table " + table) + " to function " + function + " (" + mapping.where +
+                   ")");
   }
   return {};
 }

@@ -90,9 +90,9 @@ Expected<void, std::string> read_file(const fs::path& path, const SchemaContext&
   }
   if (is_cloudformation(*tree)) return read_cloudformation(*tree, name, context, files);
   if (is_workbench(*tree)) return read_workbench(*tree, name, files.tables);
-  if (is_terraform(*tree) || is_description(*tree)) {
-    TRY(auto tables,
-        is_terraform(*tree) ? read_terraform(*tree, name) : read_descriptions(*tree, name, context.region));
+  if (is_terraform(*tree)) return read_terraform(*tree, name, context, files);
+  if (is_description(*tree)) {
+    TRY(auto tables, read_descriptions(*tree, name, context.region));
     std::move(tables.begin(), tables.end(), std::back_inserter(files.tables));
     return {};
   }
@@ -147,8 +147,8 @@ Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, co
   std::error_code failure;
   if (!fs::is_directory(os::path_of(path), failure)) {
     CHECK_OK(read_file(os::path_of(path), context, files));
-    if (files.tables.empty() && !files.warnings.empty()) return Unexpected{files.warnings.front()};
-    if (files.tables.empty())
+    if (files.define_nothing() && !files.warnings.empty()) return Unexpected{files.warnings.front()};
+    if (files.define_nothing())
       return Unexpected{path +
                         " defines no tables. It must be a CloudFormation template, a NoSQL Workbench model, "
                         "or the output of `terraform show -json` or `aws dynamodb describe-table`"};
@@ -163,10 +163,9 @@ Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, co
       files.warnings.push_back("skipped " + read.error());
       continue;
     }
-    std::move(of_file.tables.begin(), of_file.tables.end(), std::back_inserter(files.tables));
-    std::move(of_file.warnings.begin(), of_file.warnings.end(), std::back_inserter(files.warnings));
+    files.append(std::move(of_file));
   }
-  if (files.tables.empty()) {
+  if (files.define_nothing()) {
     std::string sentence = path + " has no file that defines tables";
     for (const std::string& warning : files.warnings) sentence += "; " + warning;
     return Unexpected{std::move(sentence)};

@@ -29,6 +29,37 @@ Unexpected<std::string> misused(const std::string& function) {
   return Unexpected{function + " has arguments that CloudFormation does not accept"};
 }
 
+// A type of resources that others refer to by name or ARN.
+struct Kind {
+  std::string_view type;
+  const char* name;                       // the property with the resource's name
+  std::string_view attribute;             // that has the ARN
+  std::string_view service, before_name;  // in the ARN
+};
+
+constexpr Kind kinds[] = {
+    {"AWS::DynamoDB::Table", "TableName", "Arn", "dynamodb", "table/"},
+    {"AWS::DynamoDB::GlobalTable", "TableName", "Arn", "dynamodb", "table/"},
+    {"AWS::Serverless::SimpleTable", "TableName", "Arn", "dynamodb", "table/"},
+    {"AWS::Lambda::Function", "FunctionName", "Arn", "lambda", "function:"},
+    {"AWS::Serverless::Function", "FunctionName", "Arn", "lambda", "function:"},
+    {"AWS::SQS::Queue", "QueueName", "Arn", "sqs", ""},
+    {"AWS::SNS::Topic", "TopicName", "TopicArn", "sns", ""},
+    {"AWS::S3::Bucket", "BucketName", "Arn", "s3", ""},
+};
+
+const Kind* kind_of(std::string_view type) {
+  for (const Kind& kind : kinds)
+    if (kind.type == type) return &kind;
+  return nullptr;
+}
+
+std::string arn_of(const Kind& kind, const SchemaContext& context, const std::string& name) {
+  // A bucket's name is unique in the world.
+  const std::string place = kind.service == "s3" ? ":" : context.region + ":" + context.account;
+  return "arn:aws:" + std::string(kind.service) + ":" + place + ":" + std::string(kind.before_name) + name;
+}
+
 std::string as_text(const Tree& value) {
   return value.is_string() ? value.get<std::string>() : json::print(value);
 }
@@ -83,10 +114,11 @@ std::size_t size_of(const Tree& value) {
 
 }  // namespace
 
+std::string_view Template::Resource::type() const { return json::string_member(*body, "Type").value_or(""); }
+
 bool Template::Resource::is_table() const {
-  const auto type = json::string_member(*body, "Type").value_or("");
-  return type == "AWS::DynamoDB::Table" || type == "AWS::DynamoDB::GlobalTable" ||
-         type == "AWS::Serverless::SimpleTable";
+  const Kind* const kind = kind_of(type());
+  return kind != nullptr && kind->service == "dynamodb";
 }
 
 Expected<Template, std::string> Template::open(const Tree& tree, const SchemaContext& context) {
@@ -221,7 +253,8 @@ Template::Resolved Template::resolve_object(const Tree& value, At at) {
       for (const std::string& each : repeated.values) {
         Variables inner = at.variables;
         inner.emplace_back(repeated.variable, each);
-        TRY(const auto made, resolve(*repeated.body, At{inner, at.depth + 1, at.may_be_unknown}));
+        TRY(const auto made,
+            resolve(*repeated.body, At{inner, at.depth + 1, at.may_be_unknown, at.has_only_values}));
         CHECK_OK(charge(result.size() * repeated.body->size()));
         if (made && made->is_object()) result.update(*made);
       }
@@ -229,7 +262,8 @@ Template::Resolved Template::resolve_object(const Tree& value, At at) {
     }
     TRY(std::string own, with_variables(name, at));
     At below = at.deeper();
-    below.may_be_unknown = below.may_be_unknown || name == "Tags";
+    below.may_be_unknown = below.may_be_unknown || name == "Tags" || name == "Environment";
+    below.has_only_values = below.has_only_values || name == "Environment";
     TRY(auto resolved, resolve(member, below));
     if (resolved) result[own] = *std::move(resolved);
   }
@@ -360,9 +394,24 @@ Template::Resolved Template::reference(const std::string& name, At at) {
   if (place == resource_places_.end())
     return unknown(name, "'" + name + "' is neither a parameter nor a resource of the template", at);
   const Resource& resource = resources_[place->second];
-  if (!resource.is_table()) return std::optional<Tree>(name);
-  TRY(std::string table, table_name(resource, at));
-  return std::optional<Tree>(std::move(table));
+  if (resource.type() == "AWS::Lambda::Alias" || resource.type() == "AWS::Lambda::Version")
+    return aliased(resource, at);
+  // The names of most resources, and the URLs of queues, are known only to AWS.
+  const bool is_named = kind_of(resource.type()) != nullptr && kind_of(resource.type())->service != "sqs";
+  if (at.has_only_values && !is_named) return unknown(name, name + " is not known here", at);
+  TRY(std::string own, physical_name(resource, at));
+  const Kind* const kind = kind_of(resource.type());
+  if (kind != nullptr && kind->service == "sns") own = arn_of(*kind, context_, own);
+  return std::optional<Tree>(std::move(own));
+}
+
+// An alias or a version is referred to by the function's ARN with a suffix. Here all versions of a function
+// are the same, so the function is enough.
+Template::Resolved Template::aliased(const Resource& alias, At at) {
+  const Tree* const properties = json::member(*alias.body, "Properties");
+  const Tree* const function = properties != nullptr ? json::member(*properties, "FunctionName") : nullptr;
+  if (function == nullptr) return std::optional<Tree>(alias.name);
+  return resolve(*function, At{alias.variables, at.depth + 1, at.may_be_unknown, at.has_only_values});
 }
 
 Template::Resolved Template::parameter(const std::string& name, const Tree& declared, At at) {
@@ -405,11 +454,15 @@ Template::Resolved Template::attribute(const Tree& argument, At at) {
   }
   const auto dot = name.find('.');
   const auto place = resource_places_.find(name.substr(0, dot));
-  if (dot != std::string::npos && name.substr(dot) == ".Arn" && place != resource_places_.end() &&
-      resources_[place->second].is_table() && !context_.parameters.contains(name)) {
-    TRY(const std::string table, table_name(resources_[place->second], at));
-    return std::optional<Tree>("arn:aws:dynamodb:" + context_.region + ":" + context_.account + ":table/" +
-                               table);
+  if (dot != std::string::npos && place != resource_places_.end() && !context_.parameters.contains(name)) {
+    const Resource& resource = resources_[place->second];
+    const Kind* const kind = kind_of(resource.type());
+    const std::string attribute = name.substr(dot + 1);
+    const bool is_stream = resource.is_table() && attribute == "StreamArn";
+    if (kind != nullptr && (attribute == kind->attribute || is_stream)) {
+      TRY(const std::string own, physical_name(resource, at));
+      return std::optional<Tree>(arn_of(*kind, context_, own) + (is_stream ? "/stream/latest" : ""));
+    }
   }
   return unknown(name, name + " is not known here", at);
 }
@@ -459,9 +512,15 @@ Template::Resolved Template::found_in_map(const Tree& argument, At at) {
   return std::optional(*found);
 }
 
-Template::Text Template::table_name(const Resource& resource, At at) {
+Expected<std::string, std::string> Template::name_of(const Resource& resource) {
+  return physical_name(resource, At{resource.variables});
+}
+
+Template::Text Template::physical_name(const Resource& resource, At at) {
+  const Kind* const kind = kind_of(resource.type());
+  if (kind == nullptr) return resource.name;
   const Tree* const properties = json::member(*resource.body, "Properties");
-  const Tree* const name = properties != nullptr ? json::member(*properties, "TableName") : nullptr;
+  const Tree* const name = properties != nullptr ? json::member(*properties, kind->name) : nullptr;
   if (name == nullptr) return resource.name;
   TRY(const auto resolved, resolve(*name, At{resource.variables, at.depth + 1, at.may_be_unknown}));
   return resolved ? as_text(*resolved) : resource.name;

@@ -6,12 +6,12 @@
 //     values->resolve({{"Fn::Sub", "${Stage}-carts"}}, resource)   // "dev-carts"
 //
 // Supported: Ref, Fn::Sub, Fn::Join, Fn::Select, Fn::Split, Fn::FindInMap, Fn::Base64, Fn::If with
-// conditions, Fn::GetAtt of tables' ARNs, and three functions of AWS::LanguageExtensions: Fn::ForEach,
-// Fn::Length and Fn::ToJsonString.
+// conditions, Fn::GetAtt of the ARNs of tables, streams, functions, queues, topics and buckets, and three
+// functions of AWS::LanguageExtensions: Fn::ForEach, Fn::Length and Fn::ToJsonString.
 //
 // Values that only AWS knows (another resource's attribute, an import, a dynamic reference, a parameter
 // without Default) are taken from SchemaContext::parameters. A missing value is an error, except below a
-// member named Tags, where it does not matter. There it becomes "unknown:NAME" and is listed in unknown().
+// member named Tags or Environment, where it becomes "unknown:NAME" and is listed in unknown().
 //
 // Limits the work that one template can cause through nested loops and functions.
 #pragma once
@@ -41,6 +41,7 @@ class Template {
     Variables variables;
 
     [[nodiscard]] bool is_table() const;
+    [[nodiscard]] std::string_view type() const;
   };
   using Resolved = Expected<std::optional<json::Tree>, std::string>;
 
@@ -51,6 +52,8 @@ class Template {
   // Evaluates `value` as a part of `resource`. Returns nullopt for AWS::NoValue, which means that the member
   // with this value is absent.
   Resolved resolve(const json::Tree& value, const Resource& resource);
+  // The name of a resource, which is that of its entry if the template does not give it another one.
+  Expected<std::string, std::string> name_of(const Resource& resource);
   // Whether the Condition of `resource` allows its creation.
   Expected<bool, std::string> is_made(const Resource& resource);
   // The names of the values that placeholders stand for.
@@ -61,8 +64,9 @@ class Template {
     const Variables& variables;
     std::size_t depth = 0;
     bool may_be_unknown = false;
+    bool has_only_values = false;  // as a function would see them: not the names of entries
 
-    [[nodiscard]] At deeper() const { return {variables, depth + 1, may_be_unknown}; }
+    [[nodiscard]] At deeper() const { return {variables, depth + 1, may_be_unknown, has_only_values}; }
   };
   struct Loop {
     std::string variable;
@@ -85,12 +89,13 @@ class Template {
   Resolved function(const std::string& name, const json::Tree& argument, At at);
   Resolved reference(const std::string& name, At at);
   Resolved parameter(const std::string& name, const json::Tree& declared, At at);
+  Resolved aliased(const Resource& alias, At at);
   Resolved attribute(const json::Tree& argument, At at);
   Resolved substituted(const json::Tree& argument, At at);
   Resolved found_in_map(const json::Tree& argument, At at);
   Resolved unknown(const std::string& name, const std::string& problem, At at);
   Text text(const json::Tree& value, At at);
-  Text table_name(const Resource& resource, At at);
+  Text physical_name(const Resource& resource, At at);
   Expected<bool, std::string> condition(const json::Tree& value, At at);
   Expected<bool, std::string> named_condition(std::size_t place, std::size_t depth);
 

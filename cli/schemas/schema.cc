@@ -2,11 +2,19 @@
 
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 namespace mayfly::schemas {
 
 using json::Tree;
+
+void SchemaFiles::append(SchemaFiles other) {
+  std::move(other.tables.begin(), other.tables.end(), std::back_inserter(tables));
+  std::move(other.functions.begin(), other.functions.end(), std::back_inserter(functions));
+  std::move(other.mappings.begin(), other.mappings.end(), std::back_inserter(mappings));
+  std::move(other.warnings.begin(), other.warnings.end(), std::back_inserter(warnings));
+}
 
 Expected<std::map<std::string, std::string>, std::string> schema_parameters(
     const std::vector<std::string>& options) {
@@ -50,6 +58,26 @@ Tree with_numbers(Tree value) {
 bool is_true(const Tree* value) {
   if (value == nullptr) return false;
   return value->is_boolean() ? value->get<bool>() : *value == "true";
+}
+
+Tree mapping_request(const Tree& from) {
+  Tree request = with_numbers(members_of(
+      from, {"StartingPosition", "BatchSize", "MaximumBatchingWindowInSeconds", "ParallelizationFactor",
+             "MaximumRetryAttempts", "MaximumRecordAgeInSeconds", "TumblingWindowInSeconds"}));
+  for (const char* name : {"Enabled", "BisectBatchOnFunctionError"})
+    if (const Tree* value = json::member(from, name)) request[name] = is_true(value);
+  request.update(
+      members_of(from, {"FunctionResponseTypes", "FilterCriteria", "DestinationConfig", "MetricsConfig"}));
+  return request;
+}
+
+std::optional<std::string> table_of_stream(std::string_view arn) {
+  constexpr std::string_view before = ":table/", after = "/stream/";
+  const auto begin = arn.find(before), end = arn.find(after);
+  if (!arn.starts_with("arn:") || arn.find(":dynamodb:") == arn.npos || begin == arn.npos ||
+      end == arn.npos || end < begin)
+    return std::nullopt;
+  return std::string(arn.substr(begin + before.size(), end - begin - before.size()));
 }
 
 SchemaRequest time_to_live(const std::string& table, const std::string& attribute) {

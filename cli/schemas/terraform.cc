@@ -1,17 +1,17 @@
 #include "cli/schemas/terraform.h"
 
-#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "cli/schemas/terraform_functions.h"
+#include "cli/schemas/terraform_plan.h"
 
 namespace mayfly::schemas {
 
 namespace {
 
 using json::Tree;
-
-constexpr std::size_t module_depth_max = 100;
 
 // Terraform writes unset values as null or as empty text.
 std::optional<std::string> text_member(const Tree& values, const char* name) {
@@ -135,34 +135,6 @@ TableSchema read_table(const Tree& values, const std::string& name, std::string 
   return schema;
 }
 
-Expected<void, std::string> read_module(const Tree& module, const std::string& file, std::size_t depth,
-                                        std::vector<TableSchema>& schemas) {
-  if (depth > module_depth_max) return Unexpected{file + ": modules are nested more than 100 deep"};
-  if (const Tree* resources = json::member(module, "resources");
-      resources != nullptr && resources->is_array()) {
-    for (const Tree& resource : *resources) {
-      const Tree* values = json::member(resource, "values");
-      if (json::string_member(resource, "type") != "aws_dynamodb_table" || values == nullptr ||
-          json::string_member(resource, "mode").value_or("managed") != "managed")
-        continue;
-      std::string where =
-          file + ": " + std::string(json::string_member(resource, "address").value_or("aws_dynamodb_table"));
-      const auto name = text_member(*values, "name");
-      if (!name) {
-        return Unexpected{where +
-                          " has no name before the plan is applied. Name the table, or pass the state after "
-                          "the plan is applied"};
-      }
-      schemas.push_back(read_table(*values, *name, std::move(where)));
-    }
-  }
-  if (const Tree* modules = json::member(module, "child_modules");
-      modules != nullptr && modules->is_array()) {
-    for (const Tree& child : *modules) CHECK_OK(read_module(child, file, depth + 1, schemas));
-  }
-  return {};
-}
-
 // A plan has the root module in "planned_values", and a state has it in "values".
 const Tree* root_module(const Tree& tree) {
   for (const char* name : {"planned_values", "values"}) {
@@ -177,10 +149,23 @@ const Tree* root_module(const Tree& tree) {
 
 bool is_terraform(const Tree& tree) { return root_module(tree) != nullptr; }
 
-Expected<std::vector<TableSchema>, std::string> read_terraform(const Tree& tree, const std::string& file) {
-  std::vector<TableSchema> schemas;
-  CHECK_OK(read_module(*root_module(tree), file, 0, schemas));
-  return schemas;
+Expected<void, std::string> read_terraform(const Tree& tree, const std::string& file,
+                                           const SchemaContext& context, SchemaFiles& files) {
+  const auto plan = Plan::open(tree);
+  if (!plan) return Unexpected{file + ": " + plan.error()};
+  for (const Plan::Resource& resource : plan->resources()) {
+    if (resource.type != "aws_dynamodb_table" || resource.is_data) continue;
+    const std::string where = file + ": " + resource.address;
+    const auto name = text_member(*resource.values, "name");
+    if (!name) {
+      return Unexpected{where +
+                        " has no name before the plan is applied. Name the table, or pass the state after "
+                        "the plan is applied"};
+    }
+    files.tables.push_back(read_table(*resource.values, *name, where));
+  }
+  if (context.functions) read_terraform_functions(*plan, file, context, files);
+  return {};
 }
 
 }  // namespace mayfly::schemas

@@ -1,11 +1,11 @@
-// Reads the tables (aws_dynamodb_table) of a Terraform plan or state, as printed by `terraform show -json`.
-// The output of OpenTofu has the same format.
+// Reads the tables (aws_dynamodb_table), functions (aws_lambda_function) and their event source mappings
+// (aws_lambda_event_source_mapping) of a Terraform plan or state, as printed by `terraform show -json`. The
+// output of OpenTofu has the same format.
 // https://developer.hashicorp.com/terraform/internals/json-format
 // https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/dynamodb_table
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/schemas/schema.h"
 #include "engine/base/expected.h"
@@ -14,8 +14,8 @@ namespace mayfly::schemas {
 
 bool is_terraform(const json::Tree& tree);
 
-// Reads the tables of all modules. `file` is for messages.
-Expected<std::vector<TableSchema>, std::string> read_terraform(const json::Tree& tree,
-                                                               const std::string& file);
+// Appends what all modules define. `file` is for messages.
+Expected<void, std::string> read_terraform(const json::Tree& tree, const std::string& file,
+                                           const SchemaContext& context, SchemaFiles& files);
 
 }  // namespace mayfly::schemas

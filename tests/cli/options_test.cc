@@ -86,13 +86,21 @@ const std::vector<Row> rows = {
     {"--stream-shards", "2", [](const ServeOptions& o) { return o.stream_shards == 2; }, "0"},
     {"--function", "a=http://x/,b=http://y/",
      [](const ServeOptions& o) {
-       return o.functions == std::vector<std::string>{"a=http://x/", "b=http://y/"};
+       return o.functions.functions == std::vector<std::string>{"a=http://x/", "b=http://y/"};
      }},
     {"--function-env", "A=b",
-     [](const ServeOptions& o) { return o.function_variables == std::vector<std::string>{"A=b"}; }, "A"},
-    {"--function-seconds-max", "0", [](const ServeOptions& o) { return o.function_time_max.count() == 0; },
-     "901"},
-    {"--function-processes-max", "2", [](const ServeOptions& o) { return o.function_processes_max == 2; },
+     [](const ServeOptions& o) { return o.functions.variables == std::vector<std::string>{"A=b"}; }, "A"},
+    {"--function-inspect", "a,b=7",
+     [](const ServeOptions& o) {
+       return o.functions.inspected == std::vector<std::string>{"a", "b=7"};
+     },
+     "a=x"},
+    {"--function-clock", "follow", [](const ServeOptions& o) { return o.functions.follow_clock; }, "real"},
+    {"--functions", "", [](const ServeOptions& o) { return o.schema_functions; }},
+    {"--watch", "", [](const ServeOptions& o) { return o.functions.watch; }},
+    {"--function-seconds-max", "0",
+     [](const ServeOptions& o) { return o.functions.time_max == std::chrono::milliseconds(0); }, "901"},
+    {"--function-processes-max", "2", [](const ServeOptions& o) { return o.functions.processes_max == 2; },
      "0"},
     {"--destination-dir", "/d", [](const ServeOptions& o) { return o.destination_directory == "/d"; }},
     {"--kinesis-endpoint", "http://x/",
@@ -223,12 +231,24 @@ TEST_CASE("mayfly_c.h has all options of serve except those that concern the pro
                                 "--shutdown-seconds-max",
                                 "--function-env",
                                 "--function-seconds-max",
-                                "--function-processes-max"};
+                                "--function-processes-max",
+                                "--function-inspect",
+                                "--function-clock",
+                                "--functions",
+                                "--watch"};
   for (const std::string_view name : embed::names_of_open_options()) here.insert("--" + std::string(name));
   for (const std::string_view name : embed::names_of_serve_options()) here.insert("--" + std::string(name));
   std::set<std::string> listed;
   for (const auto& [name, variable] : listed_options("serve")) listed.insert(name);
   CHECK(here == listed);
+}
+
+TEST_CASE("the command of a function can contain commas") {
+  const auto parsed =
+      parse({"serve", "--function", "a=exec:run --only=x,y z=1,b=http://y/", "--function", "c=exec:d"});
+  REQUIRE(parsed.serve);
+  CHECK(parsed.serve->functions.functions ==
+        std::vector<std::string>{"a=exec:run --only=x,y z=1", "b=http://y/", "c=exec:d"});
 }
 
 TEST_CASE("a repeated option and a comma-separated variable give the same list") {
@@ -271,6 +291,73 @@ TEST_CASE("every command reads its connection options from the environment") {
   CHECK(parse_with("MAYFLY_CA_FILE", "/c", {"clock", "show"}).control->server.ca_file == "/c");
   CHECK(parse_with("MAYFLY_ACCOUNT", "000000000042", {"reset"}).control->server.account == "000000000042");
   CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->server.region == "eu-west-1");
+}
+
+TEST_CASE("function run takes a program after -- or one argument for a runtime") {
+  const auto run = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"function", "run"});
+    return parse(std::move(words));
+  };
+  const auto words = run({"reminder", "--env", "A=1", "--env", "B=x=y", "--seconds-max", "0",
+                          "--processes-max", "2", "--", "node", "--eval", "[1,2]", "run", "-h"})
+                         .run;
+  REQUIRE(words);
+  CHECK(words->program.name == "reminder");
+  CHECK(words->program.command == std::vector<std::string>{"node", "--eval", "[1,2]", "run", "-h"});
+  CHECK(words->program.handler.empty());
+  CHECK(words->program.variables ==
+        std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B", "x=y"}});
+  CHECK(words->program.time_max.count() == 0);
+  CHECK(words->program.processes_max == 2);
+  CHECK(words->server.url == "http://127.0.0.1:8000");
+
+  const auto python = run({"list", "python:app.handler", "--url", "http://localhost:1"}).run;
+  REQUIRE(python);
+  CHECK(python->program.name == "list");
+  CHECK(python->program.command == std::vector<std::string>{"python3", "-m", "awslambdaric", "app.handler"});
+  CHECK(python->program.handler == "app.handler");
+  CHECK(python->program.time_max.count() == 60'000);
+  CHECK(python->program.processes_max == 8);
+  CHECK(python->server.url == "http://localhost:1");
+  CHECK(run({"f", "--handler", "app.handler", "exec:./bootstrap 'a b'"}).run->program.command ==
+        std::vector<std::string>{"./bootstrap", "a b"});
+
+  for (const auto& [wrong, sentence] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"f"}, "COMMAND is required. Run 'mayfly function run --help' for its options."},
+           {{"f", "python:app"}, "COMMAND must be python:MODULE.HANDLER, got 'python:app'"},
+           {{"f", "exec:./bootstrap", "a"},
+            "COMMAND must be one argument if it begins with exec:, python:, node: or java:, got 2. Put it in "
+            "quotes."},
+           {{"f", "--handler", "x.y", "node:app.handler"},
+            "--handler cannot be combined with node:app.handler."},
+           {{"f", "--env", "A", "./bootstrap"}, "--env must be NAME=VALUE, got 'A'"},
+           {{"f", "./bootstrap", "--processes-max", "0"},
+            "--processes-max must be between 1 and 100, got 0"}}) {
+    std::vector<std::string> all = wrong;
+    all.insert(all.begin(), {"function", "run"});
+    CHECK(refused(all, 2) == "mayfly: " + sentence + "\n");
+  }
+}
+
+TEST_CASE("invoke and event read their server from the environment") {
+  using How = cli::InvokeCommand::How;
+  const auto invoke = parse_with("MAYFLY_URL", "http://127.0.0.1:1", {"invoke", "reset", "-"}).invoke;
+  REQUIRE(invoke);
+  CHECK(invoke->server.url == "http://127.0.0.1:1");
+  CHECK(invoke->function == "reset");
+  CHECK(invoke->event == "-");
+  CHECK(invoke->how == How::response);
+  CHECK(parse({"invoke", "f"}).invoke->event.empty());
+  CHECK(parse({"invoke", "f", "--async"}).invoke->how == How::later);
+  CHECK(parse({"invoke", "f", "--dry-run"}).invoke->how == How::check);
+  const auto event =
+      parse_with("MAYFLY_ACCOUNT", "000000000042", {"event", "dynamodb", "--from", "carts", "--limit", "7"});
+  REQUIRE(event.event);
+  CHECK(event.event->server.account == "000000000042");
+  CHECK(event.event->table == "carts");
+  CHECK(event.event->limit == 7);
+  CHECK(parse({"event", "dynamodb", "--from", "carts"}).event->limit == 1);
+  CHECK(parse({"event", "dynamodb"}).exit_code == 2);
 }
 
 TEST_CASE("mayfly export reads from the server that --url names and mayfly import writes to that server") {

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from mayfly import HandlerError, MayflyError, World
+from mayfly import HandlerError, MayflyError, Server, World
 from mayfly._handlers import FAILURES_MAX
 
 
@@ -200,6 +200,33 @@ def test_a_settle_raises_an_error_if_a_triggers_function_is_not_registered(mayfl
     )
     mayfly.function("remindr", lambda event: None)
     assert mayfly.settle().settled
+
+
+RUNTIME = """
+import json, os, urllib.request
+api = f"http://{os.environ['AWS_LAMBDA_RUNTIME_API']}/2018-06-01/runtime/invocation"
+while True:
+    with urllib.request.urlopen(f"{api}/next") as answer:
+        request, event = answer.headers["Lambda-Runtime-Aws-Request-Id"], json.load(answer)
+    keys = [record["dynamodb"]["Keys"]["id"]["S"] for record in event["Records"]]
+    with open(os.environ["SEEN"], "a") as seen:
+        seen.write(f"{os.environ['AWS_ACCESS_KEY_ID']} {keys}\\n")
+    urllib.request.urlopen(f"{api}/{request}/response", b"null")
+"""
+
+
+def test_a_function_that_the_server_runs_receives_the_records_of_each_world(tmp_path):
+    program, seen = tmp_path / "bootstrap.py", tmp_path / "seen"
+    program.write_text(RUNTIME)
+    words = " ".join(f"'{word}'" for word in (sys.executable, str(program)))
+    with Server(args=["--function", f"reminder=exec:{words}", "--function-env", f"SEEN={seen}"]) as server:
+        for _ in range(2):
+            with server.world() as world:
+                world.create_table("carts", key="id")
+                world.trigger("carts", "reminder")
+                world.resource.Table("carts").put_item(Item={"id": "1"})
+                assert world.settle().settled
+                assert f"{world.account} ['1']" in seen.read_text().splitlines()
 
 
 def test_closing_a_world_delivers_the_remaining_records(mayfly_server):
