@@ -72,6 +72,9 @@ std::vector<std::string> function_environment(const FunctionProgram& program, co
   if (!endpoints.certificates.empty())
     for (const char* name : {"AWS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"})
       variables[name] = endpoints.certificates;
+  // Lambda's runtime brings the SDK there. Here, projects install it.
+  if (program.language == FunctionProgram::Language::node)
+    variables["NODE_PATH"] = os::text_of(os::path_of(current_directory()) / "node_modules");
   if (!program.handler.empty()) variables["_HANDLER"] = program.handler;
   if (!program.runtime.empty()) variables["AWS_EXECUTION_ENV"] = "AWS_Lambda_" + program.runtime;
   for (const auto& [name, value] : program.variables) variables[name] = value;

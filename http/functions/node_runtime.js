@@ -1,7 +1,8 @@
 // Mayfly's client of Lambda's Runtime API for Node.js: node --input-type=module --eval TEXT FILE.HANDLER
 import { existsSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { resolve } from "node:path";
+import module from "node:module";
+import { delimiter, dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const api = `http://${process.env.AWS_LAMBDA_RUNTIME_API}/2018-06-01/runtime`;
@@ -16,16 +17,32 @@ const call = (method, path, body, headers = {}) =>
     });
     asked.on("error", fail).end(body);
   });
-const described = (error) => ({
-  errorType: error?.name ?? "Error",
-  errorMessage: String(error?.message ?? error),
-  trace: String(error?.stack ?? "").split("\n"),
-});
 const failed = (path, error) => {
-  const body = described(error);
+  const [errorType, errorMessage] = [error?.name ?? "Error", String(error?.message ?? error)];
+  const body = { errorType, errorMessage, trace: String(error?.stack ?? "").split("\n") };
   console.error(body.trace.join("\n"));
   return call("POST", path, JSON.stringify(body), { "Lambda-Runtime-Function-Error-Type": `Function.${body.errorType}` });
 };
+
+// Lambda's runtime brings the AWS SDK in NODE_PATH, where Node.js looks for packages that are required, but not for those that are
+// imported. If one is missing, imports everything again, under another URL, and looks there too.
+const parents = (process.env.NODE_PATH ?? "").split(delimiter).map((path) => `${pathToFileURL(dirname(path))}/`);
+const hooks = `export const resolve = async (name, context, next) => {
+  for (const parentURL of [context.parentURL, ...${JSON.stringify(parents)}])
+    try {
+      const found = await next(name, { ...context, parentURL });
+      return found.url.startsWith("file:") && !found.url.includes("?") ? { ...found, url: found.url + "?again" } : found;
+    } catch (error) {
+      if (error.code !== "ERR_MODULE_NOT_FOUND" || /^[./]|:/.test(name)) throw error;
+    }
+  return next(name, context);
+};`;
+const load = (url) =>
+  import(url).catch((error) => {
+    if (error.code !== "ERR_MODULE_NOT_FOUND" || !module.register) throw error;
+    module.register(`data:text/javascript,${encodeURIComponent(hooks)}`);
+    return import(`${url}?again`);
+  });
 
 let handler;
 try {
@@ -34,7 +51,7 @@ try {
   const base = resolve(process.env.LAMBDA_TASK_ROOT ?? ".", named.slice(0, dot));
   const file = [".mjs", ".js", ".cjs"].map((end) => base + end).find(existsSync);
   if (!file) throw Object.assign(new Error(`Cannot find module '${named.slice(0, dot)}'`), { name: "Runtime.ImportModuleError" });
-  const loaded = await import(pathToFileURL(file));
+  const loaded = await load(pathToFileURL(file));
   const exported = (from) => named.slice(dot + 1).split(".").reduce((at, name) => at?.[name], from);
   handler = exported(loaded) ?? exported(loaded.default);
   if (typeof handler !== "function")

@@ -239,6 +239,43 @@ class Node(Runtime, unittest.TestCase):
         return "node:tried.handler"
 
 
+class NodePackages(unittest.TestCase):
+    """Lambda's runtime for Node.js brings the AWS SDK, also for modules that import it. Here, the project has it."""
+
+    def test_a_handler_imports_and_requires_packages_of_the_servers_directory(self):
+        with tempfile.TemporaryDirectory() as directory:
+            project = pathlib.Path(directory)
+            files = {
+                "node_modules/greeting/package.json": '{"name": "greeting", "main": "index.js"}',
+                "node_modules/greeting/index.js": "exports.greet = (name) => `hello ${name}`;",
+                "built/modules/app.mjs": 'import { text } from "./lib.mjs";\nexport const handler = async ({ name }) => text(name);',
+                "built/modules/lib.mjs": 'import { greet } from "greeting";\nexport const text = greet;',
+                "built/required/app.js": 'exports.api = { handler: async ({ name }) => require("greeting").greet(name) };',
+                "built/missing/app.mjs": 'import "nowhere";\nexport const handler = () => null;'}
+            functions = {"modules": "app.handler", "required": "app.api.handler", "missing": "app.handler"}
+            files["built/template.json"] = json.dumps({"Resources": {name: {
+                "Type": "AWS::Serverless::Function", "Properties": {"Runtime": "nodejs20.x", "Handler": handler, "CodeUri": name}}
+                for name, handler in functions.items()}})
+            for name, text in files.items():
+                (project / name).parent.mkdir(parents=True, exist_ok=True)
+                (project / name).write_text(text)
+            before = os.getcwd()
+            os.chdir(project)
+            try:
+                server = MayflyServer("--schema", "built/template.json", "--functions")
+            finally:
+                os.chdir(before)
+            self.addCleanup(server.stop)
+
+            def invoke(name):
+                answer = server.client("lambda").invoke(FunctionName=name, Payload=b'{"name": "cart"}')
+                return json.load(answer["Payload"])
+
+            self.assertEqual(invoke("modules"), "hello cart")
+            self.assertEqual(invoke("required"), "hello cart")
+            self.assertIn("Cannot find package 'nowhere'", invoke("missing")["errorMessage"])
+
+
 class Go(Compiled, unittest.TestCase):
     def program(self, directory):
         subprocess.run(["go", "build", "-o", directory / "bootstrap", "."], cwd=FUNCTIONS / "go", check=True)
