@@ -1,4 +1,4 @@
-// Reads a file of table definitions as JSON and as YAML, and converts it to requests.
+// Reads a file of definitions of tables and functions as JSON and as YAML, and converts it to requests.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -15,18 +15,22 @@ namespace mayfly::testing {
 namespace {
 
 void read_tables(const json::Tree& tree) {
+  const schemas::SchemaContext context{.functions = true};
   schemas::SchemaFiles files;
   bool is_read = true;
   if (schemas::is_cloudformation(tree)) {
-    is_read = static_cast<bool>(schemas::read_cloudformation(tree, "f", {}, files));
+    is_read = static_cast<bool>(schemas::read_cloudformation(tree, "f", context, files));
   } else if (schemas::is_workbench(tree)) {
     is_read = static_cast<bool>(schemas::read_workbench(tree, "f", files.tables));
   } else if (schemas::is_terraform(tree)) {
-    (void)schemas::read_terraform(tree, "f");
+    is_read = static_cast<bool>(schemas::read_terraform(tree, "f", context, files));
   } else if (schemas::is_description(tree)) {
     (void)schemas::read_descriptions(tree, "f", "us-east-1");
   }
   if (!is_read) return;
+  for (const schemas::MappingSchema& mapping : files.mappings)
+    must(schemas::table_of_stream(mapping.stream).has_value(), "a mapping reads a table's stream",
+         mapping.where);
   for (const schemas::TableSchema& table : files.tables) {
     must(!table.requests.empty() && table.requests.front().operation == "CreateTable",
          "a table's first request is CreateTable", table.where);
