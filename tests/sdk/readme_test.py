@@ -48,7 +48,8 @@ class Readme(unittest.TestCase):
         return run
 
     def test_the_examples_for_the_commands_run_in_order(self):
-        server = MayflyServer()
+        runtime = pathlib.Path(__file__).parent / "functions/runtime.py"
+        server = MayflyServer("--function", f"reminder=exec:/usr/bin/python3 -B {runtime} carts.list_tables")
         self.addCleanup(server.stop)
         said = self.shell(server)("bash", "-ec", "".join(blocks("docs/commands.md", "sh")))
         self.assertIn("\nNo items in visits.\n", said)
