@@ -7,6 +7,8 @@
 #include "cli/base/end_signals.h"
 #include "cli/base/fail.h"
 #include "cli/base/output.h"
+#include "cli/deployment/code_directories.h"
+#include "cli/deployment/java_library.h"
 #include "cli/functions/registered.h"
 #include "compat/json/json_tree.h"
 #include "compat/lambda/functions.h"
@@ -111,8 +113,11 @@ int run_function(const FunctionRun& run) {
   const auto before = registered_functions(*server);
   if (!before) return fail(not_listed(before.error()));
 
-  http::ProgramFunctions programs("--env");
-  const auto address = programs.add(run.program);
+  deployment::CodeDirectories directories;
+  http::FunctionProgram program = run.program;
+  deployment::give_own_java_library(program, directories);
+  http::ProgramFunctions programs("--env");  // its processes end before the directories
+  const auto address = programs.add(std::move(program));
   if (!address) return fail(address.error());
   const std::string endpoint = (url.tls ? "https://" : "http://") + url.authority;
   programs.serve_from(endpoint);
