@@ -698,6 +698,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   }
 
   CLI::App app("Mayfly: DynamoDB for tests. Items disappear at the instant their TTL passes.", "mayfly");
+  app.allow_windows_style_options(false);  // "/tmp/event.json" is a path on every system
   app.formatter(help_formatter());
   app.option_defaults()->group("Options");  // newer versions of CLI11 have a different default
   app.set_help_flag("-h,--help", "Print help and exit");
