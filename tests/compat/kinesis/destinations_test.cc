@@ -20,7 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 using compat::outbound::Invocation;
 using compat::outbound::InvocationAnswer;
-using compat::outbound::InvocationFailure;
 using nlohmann::json;
 
 const std::string stream = "arn:aws:kinesis:us-east-1:000000000000:stream/changes";
