@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "compat/lambda/function_name.h"
 #include "compat/triggers/rest.h"
 #include "compat/triggers/triggers.h"
 
@@ -140,12 +141,13 @@ Expected<void, std::string> create_mappings(compat::Emulator& emulator,
     constexpr int accepted = 202, conflict = 409;
     if (answer.status != accepted && answer.status != conflict)
       return Unexpected{mapping.where + ": CreateEventSourceMapping: " + message_of(answer)};
-    if (!emulator.triggers().functions().find(context.account, function.substr(function.rfind(':') + 1)))
+    const auto parsed = compat::triggers::FunctionName::parse(function, scope);
+    const std::string name = parsed ? parsed->name : function;
+    if (!emulator.triggers().functions().find(context.account, name))
       reports.warning(mapping.where + ": no function has the name " + function +
                       ". The mapping waits until there is one");
     reports.notice((answer.status == conflict ? "already mapped" : "mapped") +
-                   (" the stream of table " + table) + " to function " + function + " (" + mapping.where +
-                   ")");
+                   (" the stream of table " + table) + " to function " + name + " (" + mapping.where + ")");
   }
   return {};
 }
