@@ -3,6 +3,7 @@
 The functions are programs (the runtime provided.al2023) with the client in functions/runtime.py. Tests with Lambda's runtimes for
 Python, Node.js and Java are in runtimes_test.py.
 """
+import concurrent.futures
 import json
 import pathlib
 import shutil
@@ -177,7 +178,13 @@ class DeploymentTest(unittest.TestCase):
         first = self.write("a.yaml", template)
         template["Resources"]["Lost"] = {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {
             "EventSourceArn": {"Fn::GetAtt": ["Carts", "StreamArn"]}, "FunctionName": "elsewhere", "StartingPosition": "LATEST"}}
+        template["Resources"]["Table"] = table("other", StreamSpecification={"StreamViewType": "KEYS_ONLY"})
+        template["Resources"]["Other"] = {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {
+            "EventSourceArn": {"Fn::GetAtt": ["Table", "StreamArn"]}, "StartingPosition": "LATEST",
+            "FunctionName": "arn:aws:lambda:us-east-1:000000000000:function:Reminder:live"}}
         self.serve("--schema", first, "--schema", self.write("b.yaml", template))
+        self.assertIn("mapped the stream of table other to function Reminder (", self.log())
+        self.assertNotIn("no function has the name arn", self.log())
         self.assertIn("b.yaml: Resources.Reminder: function Reminder is left out, because ", self.log())
         self.assertIn("b.yaml: Resources.Lost: no function has the name elsewhere. The mapping waits", self.log())
 
@@ -194,6 +201,29 @@ class DeploymentTest(unittest.TestCase):
         handler.write_text("def version(event, context): return 'two'")
         eventually(lambda: version() == "two", 10)
         self.assertIn("function Reminder: its code has changed", self.log())
+
+    def test_no_invocation_is_lost_while_the_code_changes(self):
+        self.build("Reminder")
+        handler = self.write("Reminder/watched.py", "def version(event, context): return 0")
+        server = self.serve("--schema", self.write("template.yaml", sam_template("watched.version")), "--watch")
+        client = server.client("lambda")
+
+        def invoke_often(_):
+            answers = []
+            while not answers or answers[-1] != 3:
+                answer = client.invoke(FunctionName="Reminder")
+                self.assertNotIn("FunctionError", answer)
+                answers.append(json.load(answer["Payload"]))
+            return answers
+
+        with concurrent.futures.ThreadPoolExecutor(4) as callers:
+            running = [callers.submit(invoke_often, number) for number in range(4)]
+            for version in (1, 2, 3):
+                time.sleep(0.5)
+                replacement = self.write("Reminder/new", f"def version(event, context): return {version}")
+                replacement.replace(handler)
+            for one in running:
+                self.assertEqual(one.result(60)[-1], 3)
 
     def test_settling_names_the_items_that_a_handler_wrote_with_its_own_clock(self):
         self.build("Reminder")
