@@ -49,7 +49,7 @@ void run_handler(Handle handle) {
 class FunctionServer {
  public:
   explicit FunctionServer(const std::vector<std::string>& options = {})
-      : server_(arguments(options)), port_(server_.port()), url_(local_url(port_)) {}
+      : server_(frozen_server(options)), port_(server_.port()), url_(local_url(port_)) {}
 
   std::string operator()(std::vector<std::string> words) const {
     return printed(at_server(std::move(words)));
@@ -90,12 +90,6 @@ class FunctionServer {
   FunctionServer& operator=(const FunctionServer&) = delete;
 
  private:
-  static std::vector<std::string> arguments(const std::vector<std::string>& options) {
-    std::vector<std::string> all = {
-        "serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"};
-    all.insert(all.end(), options.begin(), options.end());
-    return all;
-  }
   [[nodiscard]] std::vector<std::string> at_server(std::vector<std::string> words) const {
     words.insert(words.end(), {"--url", url_});
     return words;

@@ -14,7 +14,7 @@ namespace {
 class Shell {
  public:
   explicit Shell(std::vector<std::string> options = {})
-      : server_(arguments(std::move(options))), url_(local_url(server_.port())) {}
+      : server_(frozen_server(options)), url_(local_url(server_.port())) {}
   ~Shell() { CHECK(server_.end_cleanly()); }
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
@@ -34,12 +34,6 @@ class Shell {
   }
 
  private:
-  static std::vector<std::string> arguments(std::vector<std::string> options) {
-    std::vector<std::string> all = {
-        "serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"};
-    all.insert(all.end(), options.begin(), options.end());
-    return all;
-  }
   [[nodiscard]] std::vector<std::string> at_server(std::vector<std::string> words) const {
     words.insert(words.end(), {"--url", url_});
     return words;

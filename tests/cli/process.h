@@ -81,6 +81,14 @@ class Process {
   os::Child child_;
 };
 
+// The arguments for a server whose new accounts have the frozen time 2031-01-01T00:00:00Z.
+inline std::vector<std::string> frozen_server(const std::vector<std::string>& options) {
+  std::vector<std::string> all = {
+      "serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"};
+  all.insert(all.end(), options.begin(), options.end());
+  return all;
+}
+
 inline std::string local_url(std::uint16_t port) { return "http://127.0.0.1:" + std::to_string(port); }
 
 // Returns a command's standard output. The command must succeed.
