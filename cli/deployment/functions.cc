@@ -1,14 +1,13 @@
 #include "cli/deployment/functions.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <utility>
 
 #include "cli/deployment/java_library.h"
 #include "cli/deployment/programs.h"
+#include "compat/lambda/function_name.h"
 #include "compat/outbound/url.h"
-#include "engine/base/text.h"
 #include "http/functions/runtimes.h"
 
 namespace mayfly::deployment {
@@ -30,14 +29,6 @@ Inspected inspected_function(const std::string& text) {
   return inspected;
 }
 
-// https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html
-bool is_function_name(std::string_view name) {
-  constexpr std::size_t characters_max = 64;
-  return !name.empty() && name.size() <= characters_max && std::all_of(name.begin(), name.end(), [](char c) {
-    return engine::is_alphanumeric(c) || c == '-' || c == '_';
-  });
-}
-
 struct Starter {
   const FunctionOptions& options;
   http::ProgramFunctions& programs;
@@ -49,10 +40,7 @@ struct Starter {
   Expected<Function, std::string> program(http::FunctionProgram program) {
     if (options.time_max) program.time_max = *options.time_max;
     program.processes_max = options.processes_max;
-    for (const std::string& variable : options.variables) {
-      const auto equals = variable.find('=');
-      program.variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-    }
+    for (const std::string& variable : options.variables) http::add_variable(program, variable);
     for (const std::string& text : options.inspected) {
       const Inspected inspected = inspected_function(text);
       if (inspected.name != program.name || !program.problem.empty()) continue;
@@ -84,7 +72,8 @@ struct Starter {
 
   // A function of a deployment description.
   Expected<Function, std::string> described(const schemas::FunctionSchema& one) {
-    if (!is_function_name(one.name))
+    const auto name = compat::triggers::FunctionName::parse(one.name, {});
+    if (!name || name->name != one.name)
       return Unexpected{one.where + ": '" + one.name + "' cannot be the name of a function"};
     http::FunctionProgram made = program_of(one, directories);
     auto function = program(made);

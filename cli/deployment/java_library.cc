@@ -1,8 +1,8 @@
 #include "cli/deployment/java_library.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "cli/deployment/unzip.h"
 #include "http/functions/java_client.h"
@@ -25,11 +25,7 @@ void give_own_java_library(http::FunctionProgram& program, CodeDirectories& dire
   if (program.language != http::FunctionProgram::Language::java) return;
   const auto option = std::find(program.command.begin(), program.command.end(), "-cp");
   if (option == program.command.end() || option + 1 == program.command.end()) return;
-  std::string_view rest = *(option + 1);
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find(http::class_path_separator), rest.size());
-    const std::string jar(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (const std::string& jar : http::class_path_entries(*(option + 1))) {
     const auto library = jar.ends_with(".jar") ? unzipped_file(jar, std::string("jni/") + library_name)
                                                : std::optional<std::string>();
     if (!library) continue;

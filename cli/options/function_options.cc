@@ -79,10 +79,7 @@ http::FunctionProgram program_of(const Typed& typed, const http::FunctionProgram
       throw CLI::ValidationError("--handler", "cannot be combined with " + typed.words.front() + ".");
   }
   if (!typed.handler.empty()) program.handler = typed.handler;
-  for (const std::string& variable : typed.variables) {
-    const auto equals = variable.find('=');
-    program.variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-  }
+  for (const std::string& variable : typed.variables) http::add_variable(program, variable);
   return program;
 }
 

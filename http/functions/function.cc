@@ -33,6 +33,11 @@ std::string local_url(std::string url) {
   return url;
 }
 
+void add_variable(FunctionProgram& program, const std::string& text) {
+  const auto equals = text.find('=');
+  program.variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+}
+
 std::string host_variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;

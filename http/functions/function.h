@@ -54,6 +54,9 @@ struct FunctionClock {
 // every system, but to "http://127.0.0.1:8000".
 std::string local_url(std::string url);
 
+// Adds a variable that is written as NAME=VALUE.
+void add_variable(FunctionProgram& program, const std::string& text);
+
 // A variable of this process's environment; empty: it is not set.
 std::string host_variable(const char* name);
 

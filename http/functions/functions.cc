@@ -22,6 +22,7 @@
 #include "engine/base/random.h"
 #include "engine/base/text.h"
 #include "engine/base/uuid.h"
+#include "engine/values/account_id.h"
 #include "http/base/log.h"
 #include "http/functions/code_version.h"
 #include "http/functions/sandbox.h"
@@ -49,9 +50,9 @@ FunctionScope scope_of(std::string_view arn) {
   }
   // Some ARNs have no account and no region, such as that of a bucket. Any program on the machine can send
   // others.
-  constexpr std::size_t digits = 12, region_bytes_max = 50;
+  constexpr std::size_t region_bytes_max = 50;
   const std::string& id = parts[account];
-  const bool is_account = id.size() == digits && std::ranges::all_of(id, engine::is_digit);
+  const bool is_account = engine::is_account_id(id);
   const bool is_region = !parts[region].empty() && parts[region].size() <= region_bytes_max;
   return {is_account ? id : "000000000000", is_region ? parts[region] : "us-east-1"};
 }

@@ -86,6 +86,16 @@ std::vector<Artifact> dependencies(const fs::path& pom) {
 
 }  // namespace
 
+std::vector<std::string> class_path_entries(std::string_view class_path) {
+  std::vector<std::string> entries;
+  while (!class_path.empty()) {
+    const auto end = std::min(class_path.find(class_path_separator), class_path.size());
+    entries.emplace_back(class_path.substr(0, end));
+    class_path.remove_prefix(std::min(end + 1, class_path.size()));
+  }
+  return entries;
+}
+
 std::vector<std::string> java_client() {
   constexpr std::size_t artifacts_max = 50;
   std::string home = host_variable("HOME");

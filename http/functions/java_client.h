@@ -12,6 +12,8 @@ namespace mayfly::http {
 // Between the entries of a class path.
 inline constexpr char class_path_separator = std::filesystem::path::preferred_separator == '/' ? ':' : ';';
 
+std::vector<std::string> class_path_entries(std::string_view class_path);
+
 // The command that downloads the client.
 inline constexpr std::string_view java_client_command =
     "mvn dependency:get -Dartifact=com.amazonaws:aws-lambda-java-runtime-interface-client:2.10.1";

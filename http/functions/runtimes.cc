@@ -58,12 +58,7 @@ std::vector<std::string> written_code(const FunctionProgram& program, std::strin
   std::vector<std::string> paths;
   if (program.language == Language::python || program.language == Language::node) return {"."};
   if (program.language == Language::other) paths = program.command;
-  if (program.language == Language::java)
-    for (rest = rest.substr(0, rest.find("::")); !rest.empty();) {
-      const auto end = std::min(rest.find(class_path_separator), rest.size());
-      paths.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+  if (program.language == Language::java) paths = class_path_entries(rest.substr(0, rest.find("::")));
   std::erase_if(paths, [](const std::string& path) {
     std::error_code error;
     return !std::filesystem::exists(os::path_of(path), error);
